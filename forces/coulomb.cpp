@@ -6,6 +6,7 @@
 
 #include "engine/components/registry.h"
 #include "forces/charges/charge_pairs.h"
+#include "forces/charges/charge_smearing.h"
 #include "forces/charges/coulomb_constant.h"
 
 namespace perrin {
@@ -16,6 +17,7 @@ constexpr const char* cutoff_help = "cut-off distance (length)";
 struct CutChargesSettings {
   double cutoff = 1;
   std::string truncation = "cut";
+  std::optional<SmearingSettings> smearing;
   CoulombSettings coulomb;
 
   template <class D>
@@ -24,6 +26,7 @@ struct CutChargesSettings {
     d.required("cutoff", s.cutoff, Positive{}, cutoff_help);
     d.optional("truncation", s.truncation, OneOf{"cut", "energy_shift", "force_shift"},
                "truncation of energy and force at the cut-off");
+    d.optional("smearing", s.smearing, Any{}, smearing_help);
     d.optional("coulomb", s.coulomb, Any{}, coulomb_help);
   }
 };
@@ -31,6 +34,7 @@ struct CutChargesSettings {
 struct DampedChargesSettings {
   double cutoff = 1, damping = 0;
   std::string truncation = "force_shift";
+  std::optional<SmearingSettings> smearing;
   CoulombSettings coulomb;
 
   template <class D>
@@ -41,6 +45,7 @@ struct DampedChargesSettings {
                "alpha of erfc(alpha r) (1/length); 0: no damping");
     d.optional("truncation", s.truncation, OneOf{"energy_shift", "force_shift"},
                "force_shift: Fennell and Gezelter; energy_shift: Wolf's sum");
+    d.optional("smearing", s.smearing, Any{}, smearing_help);
     d.optional("coulomb", s.coulomb, Any{}, coulomb_help);
   }
 };
@@ -48,6 +53,7 @@ struct DampedChargesSettings {
 struct ReactionFieldSettings {
   double cutoff = 1;
   std::optional<double> permittivity_ratio;
+  std::optional<SmearingSettings> smearing;
   CoulombSettings coulomb;
 
   template <class D>
@@ -56,6 +62,7 @@ struct ReactionFieldSettings {
     d.required("cutoff", s.cutoff, Positive{}, cutoff_help);
     d.optional("permittivity_ratio", s.permittivity_ratio, Positive{},
                "permittivity beyond the cut-off, in units of that within; default: a conductor");
+    d.optional("smearing", s.smearing, Any{}, smearing_help);
     d.optional("coulomb", s.coulomb, Any{}, coulomb_help);
   }
 };
@@ -77,7 +84,7 @@ struct DebyeHueckelSettings {
 };
 
 ChargeLaw law_of(const CutChargesSettings& s) {
-  ChargeLaw law{.cutoff = s.cutoff};
+  ChargeLaw law{.cutoff = s.cutoff, .smearing = smearing_of(s.smearing)};
   law.shift(s.truncation == "energy_shift", s.truncation == "force_shift");
   return law;
 }
@@ -89,6 +96,7 @@ ChargeLaw law_of(const DampedChargesSettings& s) {
   ChargeLaw law{.cutoff = s.cutoff, .alpha = s.damping, .corrects_excluded = true};
   law.shift(true, s.truncation == "force_shift");
   law.self = law.c0 / 2 - s.damping / std::sqrt(M_PI);
+  law.smearing = smearing_of(s.smearing);
   return law;
 }
 
@@ -101,6 +109,7 @@ ChargeLaw law_of(const ReactionFieldSettings& s) {
   law.c2 = strength / (s.cutoff * s.cutoff * s.cutoff);
   law.c0 = -1 / s.cutoff - law.c2 * s.cutoff * s.cutoff;
   law.self = law.c0 / 2;
+  law.smearing = smearing_of(s.smearing);
   return law;
 }
 
@@ -137,6 +146,7 @@ void register_charges(Registry& registry, const char* type, const char* help) {
         ChargeLaw law = law_of(s);
         law.constant = coulomb_constant(s.coulomb, setup);
         const ChargeSums charges = sum_charges(setup);
+        if (law.corrects_excluded) check_smearing(law, setup);
         if (!charges.any()) return nullptr;
         return std::make_unique<ChargePairForce>(ChargePairs(law, charges, false, setup));
       });

@@ -11,6 +11,7 @@
 #include "engine/components/registry.h"
 #include "forces/charges/charge_moments.h"
 #include "forces/charges/charge_pairs.h"
+#include "forces/charges/charge_smearing.h"
 #include "forces/charges/coulomb_constant.h"
 #include "forces/charges/ewald_error.h"
 #include "forces/charges/ewald_sum.h"
@@ -38,6 +39,7 @@ struct EwaldSettings {
   std::optional<MeshSettings> mesh;
   std::optional<double> accuracy, splitting, k_max, surface_permittivity, slab;
   std::string net_charge = "refuse";
+  std::optional<SmearingSettings> smearing;
   CoulombSettings coulomb;
 
   template <class D>
@@ -61,8 +63,11 @@ struct EwaldSettings {
     d.optional("slab", s.slab, Between{1.5, 100},
                "for a box that is not periodic along z: copies of the system are so many box "
                "lengths apart, and do not act on each other as slabs; usual: 3");
+    d.optional("smearing", s.smearing, Any{}, smearing_help);
     d.optional("coulomb", s.coulomb, Any{}, coulomb_help);
   }
+  /// Wanted, of forces: energy/length.
+  double error(double constant) const { return accuracy.value_or(1e-4) * constant; }
 };
 
 class EwaldForce final : public Force {
@@ -155,9 +160,28 @@ void check_neutral(const EwaldSettings& s, const ChargeSums& charges, Setup& set
                                           charges.net));
 }
 
-/// Nothing after an error.
+/// The error of forces by the end of the clouds at the cut-off.
+double error_of_clouds(const EwaldSettings& s, const ChargedSystem& system) {
+  return s.smearing ? smearing_error(system, smearing_of(*s.smearing), s.cutoff) : 0;
+}
+
+/// What they leave of the wanted error to the sums. Nothing after an error.
+std::optional<double> error_of_sums(const EwaldSettings& s, const ChargedSystem& system,
+                                    Setup& setup) {
+  const double wanted = s.error(system.constant), found = error_of_clouds(s, system);
+  if (found <= 0.9 * wanted) return std::sqrt(wanted * wanted - found * found);
+  double needed = s.cutoff;
+  while (smearing_error(system, smearing_of(*s.smearing), needed) > 0.9 * wanted) needed *= 1.01;
+  setup.error("cutoff",
+              fmt::format("must be at least {:.3g}, since two clouds of this width (\"smearing\") "
+                          "do not act as points before, within the accuracy of {:g}; got {:g}",
+                          needed, wanted / system.constant, s.cutoff));
+  return std::nullopt;
+}
+
+/// `error`: wanted of both sums. Nothing after an error.
 std::optional<EwaldParameters> parameters_of(const EwaldSettings& s, const ChargedSystem& system,
-                                             const Box& cell, Setup& setup) {
+                                             double error, const Box& cell, Setup& setup) {
   const auto wrong = [&](const char* key, const std::string& what) {
     setup.error(key, what);
     return std::nullopt;
@@ -177,7 +201,7 @@ std::optional<EwaldParameters> parameters_of(const EwaldSettings& s, const Charg
   if (s.splitting)
     p = {*s.splitting, s.k_max.value_or(0)};
   else
-    p = choose_ewald(system, s.cutoff, s.accuracy.value_or(1e-4) * system.constant);
+    p = choose_ewald(system, s.cutoff, error);
   p.splitting = double(float(p.splitting));  // the same in the sums over pairs and waves
   constexpr double most = 2e6;
   if (const double waves = count_waves(cell, p.k_max); !s.mesh && waves > most)
@@ -191,7 +215,7 @@ std::optional<EwaldParameters> parameters_of(const EwaldSettings& s, const Charg
 }
 
 /// Nothing after an error.
-std::optional<MeshTerms> mesh_of(const EwaldSettings& s, const ChargedSystem& system,
+std::optional<MeshTerms> mesh_of(const EwaldSettings& s, const ChargedSystem& system, double wanted,
                                  double splitting, const Box& cell, const ChargeSums& charges,
                                  Setup& setup) {
   const auto wrong = [&](const char* key, const std::string& what) {
@@ -204,7 +228,7 @@ std::optional<MeshTerms> mesh_of(const EwaldSettings& s, const ChargedSystem& sy
     return wrong("mesh", "is not for charges that change (\"attributes\"): leave it out");
   const int order = int(s.mesh->order);
   if (!s.mesh->size) {
-    const double error = s.accuracy.value_or(1e-4) * system.constant / std::sqrt(2.0);
+    const double error = wanted / std::sqrt(2.0);
     const MeshTerms mesh = choose_mesh(system, splitting, cell, order, error);
     if (mesh_error(system, splitting, cell, mesh) > error)
       return wrong("mesh", fmt::format("needs more than {:g} points: choose a longer cutoff, a "
@@ -226,6 +250,27 @@ std::optional<MeshTerms> mesh_of(const EwaldSettings& s, const ChargedSystem& sy
   return mesh;
 }
 
+/// With the predicted errors.
+std::string description(const EwaldSettings& s, const ChargedSystem& system,
+                        const EwaldParameters& p, const std::optional<MeshTerms>& mesh,
+                        const Box& cell) {
+  const double of_pairs = real_space_error(system, p.splitting, s.cutoff);
+  const double of_rest =
+      mesh ? mesh_error(system, p.splitting, cell, *mesh) : wave_error(system, p);
+  const double of_clouds = error_of_clouds(s, system);
+  const double error = std::hypot(of_pairs, of_rest, of_clouds);
+  return fmt::format(
+      "splitting {:.5g}, {}, predicted error of forces {:.2g} (rms; {:.2g} of pairs, {:.2g} of "
+      "{}{}), accuracy {:.2g}",
+      p.splitting,
+      mesh ? fmt::format("mesh {} × {} × {} of order {}", mesh->size[0], mesh->size[1],
+                         mesh->size[2], mesh->order)
+           : fmt::format("{:.0f} wave vectors up to {:.5g}", count_waves(cell, p.k_max), p.k_max),
+      error, of_pairs, of_rest, mesh ? "the mesh" : "wave vectors",
+      s.smearing ? fmt::format(", {:.2g} of clouds that end at the cut-off", of_clouds) : "",
+      error / system.constant);
+}
+
 std::unique_ptr<Force> make_ewald(const EwaldSettings& s, Setup& setup) {
   const Configuration& c = setup.configuration();
   const ChargeSums charges = sum_charges(setup);
@@ -237,7 +282,9 @@ std::unique_ptr<Force> make_ewald(const EwaldSettings& s, Setup& setup) {
   const auto charged = std::ranges::count_if(c.charge, [](double q) { return q != 0; });
   const ChargedSystem system{double(std::max<std::ptrdiff_t>(charged, 1)), charges.squares,
                              cell.volume(), constant};
-  const auto parameters = parameters_of(s, system, cell, setup);
+  const auto wanted = s.splitting ? s.error(constant) : error_of_sums(s, system, setup);
+  if (!wanted) return nullptr;
+  const auto parameters = parameters_of(s, system, *wanted, cell, setup);
   if (!parameters) return nullptr;
   // What a force between neighbours loses by rounding.
   if (sizeof(Real) == 4 && s.accuracy && *s.accuracy < 1e-7 * system.squares / system.particles)
@@ -246,27 +293,16 @@ std::unique_ptr<Force> make_ewald(const EwaldSettings& s, Setup& setup) {
                "forces between neighbours: the forces will not have it");
   const double alpha = parameters->splitting;
   std::optional<MeshTerms> mesh;
-  if (s.mesh && !(mesh = mesh_of(s, system, alpha, cell, charges, setup))) return nullptr;
+  if (s.mesh && !(mesh = mesh_of(s, system, *wanted, alpha, cell, charges, setup))) return nullptr;
 
   ChargeLaw law{
       .constant = constant, .cutoff = s.cutoff, .alpha = alpha, .corrects_excluded = true};
+  law.smearing = smearing_of(s.smearing);
   law.excluded_range = std::numeric_limits<double>::infinity();
   law.self = mesh ? 0 : EwaldSum::self_energy(*parameters);
   const EwaldTerms terms{*parameters, constant, s.net_charge == "background",
                          s.surface_permittivity, s.slab};
-  const double of_pairs = real_space_error(system, alpha, s.cutoff);
-  const double of_rest =
-      mesh ? mesh_error(system, alpha, cell, *mesh) : wave_error(system, *parameters);
-  const double error = std::hypot(of_pairs, of_rest);
-  const std::string chosen = fmt::format(
-      "splitting {:.5g}, {}, predicted error of forces {:.2g} (rms; {:.2g} of pairs, {:.2g} of "
-      "{}), accuracy {:.2g}",
-      alpha,
-      mesh ? fmt::format("mesh {} × {} × {} of order {}", mesh->size[0], mesh->size[1],
-                         mesh->size[2], mesh->order)
-           : fmt::format("{:.0f} wave vectors up to {:.5g}", count_waves(cell, parameters->k_max),
-                         parameters->k_max),
-      error, of_pairs, of_rest, mesh ? "the mesh" : "wave vectors", error / constant);
+  const std::string chosen = description(s, system, *parameters, mesh, cell);
   std::optional<MeshSum> on_mesh;
   if (mesh) on_mesh.emplace(terms, *mesh, charges.sizes);
   return std::make_unique<EwaldForce>(ChargePairs(law, charges, true, setup), terms,

@@ -111,6 +111,9 @@ constexpr Word words[] = {
     {" coul coul/cut coul/long electrostatics charge charges pppm p3m pme spme msm kspace ",
      "use the force \"ewald\", with \"mesh\" for many charges (Ewald sums, P3M); within a cut-off "
      "\"coulomb\", \"coulomb_dsf\" and \"reaction_field\""},
+    {" coul/slater coul/slater/cut coul/slater/long dpd/coul/slater/long coul/gauss slater smeared "
+     "smeared_charges ",
+     "use \"smearing\" of the force \"ewald\": clouds of charge"},
     {" coul/dsf coul/wolf dsf wolf damped_shifted_force ", "use the force \"coulomb_dsf\""},
     {" coul/debye debye huckel hueckel screened_coulomb ",
      "use the force \"debye_hueckel\", or \"yukawa\" where charges are those of particle types"},

@@ -12,7 +12,7 @@
 namespace perrin {
 namespace detail {
 
-template <bool Energy>
+template <bool Energy, bool Smeared>
 struct ChargeBody {
   static constexpr int sums = Energy ? 10 : 3;
   static constexpr int odd = 3;
@@ -23,7 +23,7 @@ struct ChargeBody {
   std::int64_t n;
   ForceOutput output;
   AttributeView<1> charge;
-  ChargeCoefficients<Real> law;
+  ChargeCoefficients<Real, Smeared> law;
 
   struct Own {
     std::uint32_t row;
@@ -159,24 +159,27 @@ ForceTraits ChargePairs::traits() const {
   return traits;
 }
 
-template <bool Energy>
-ChargeBody<Energy> ChargePairs::body(const StepContext& s, const ForceOutput& output,
-                                     const AttributeView<1>& charge) const {
-  return {
-      s.particles.position.data(),   cutoff2_.data(), types_, s.particles.size(), output, charge,
-      ChargeCoefficients<Real>(law_)};
-}
-
-ChargeBody<true> ChargePairs::trial_body(StepContext& s) {
-  return body<true>(s, {}, words_.trial_view<1>(s));
+template <bool Energy, bool Smeared>
+ChargeBody<Energy, Smeared> ChargePairs::body(const StepContext& s, const ForceOutput& output,
+                                              const AttributeView<1>& charge) const {
+  return {s.particles.position.data(),
+          cutoff2_.data(),
+          types_,
+          s.particles.size(),
+          output,
+          charge,
+          ChargeCoefficients<Real, Smeared>(law_)};
 }
 
 void ChargePairs::compute(StepContext& s, const ForceOutput& output) {
   const AttributeView<1> charge = words_.view<1>(s);
-  const auto run = [&]<bool Energy>() {
-    pair_loop("charges", *s.neighbors, body<Energy>(s, output, charge));
+  const auto run = [&]<bool Smeared>() {
+    if (output.energy)
+      pair_loop("charges", *s.neighbors, body<true, Smeared>(s, output, charge));
+    else
+      pair_loop("charges", *s.neighbors, body<false, Smeared>(s, output, charge));
   };
-  output.energy ? run.operator()<true>() : run.operator()<false>();
+  law_.smearing ? run.operator()<true>() : run.operator()<false>();
   correct(s, output, charge);
 }
 
@@ -196,11 +199,19 @@ void ChargePairs::correct(StepContext& s, const ForceOutput& output,
 }
 
 void ChargePairs::compute_trials(StepContext& s, const TrialMoves& trials) {
-  trial_loop("charges", s, trials, trial_body(s));
+  const AttributeView<1> charge = words_.trial_view<1>(s);
+  if (law_.smearing)
+    trial_loop("charges", s, trials, body<true, true>(s, {}, charge));
+  else
+    trial_loop("charges", s, trials, body<true, false>(s, {}, charge));
 }
 
 void ChargePairs::run_trial_chains(StepContext& s, const TrialChains& chains) {
-  trial_chain_loop("charges", s, chains, trial_body(s));
+  const AttributeView<1> charge = words_.trial_view<1>(s);
+  if (law_.smearing)
+    trial_chain_loop("charges", s, chains, body<true, true>(s, {}, charge));
+  else
+    trial_chain_loop("charges", s, chains, body<true, false>(s, {}, charge));
 }
 
 }  // namespace perrin

@@ -12,7 +12,7 @@
 namespace perrin {
 
 namespace detail {
-template <bool Energy>
+template <bool Energy, bool Smeared>
 struct ChargeBody;
 }
 
@@ -46,10 +46,9 @@ class ChargePairs {
   void follow(const std::map<std::string, std::vector<double>>& changed) { words_.follow(changed); }
 
  private:
-  template <bool Energy>
-  detail::ChargeBody<Energy> body(const StepContext& s, const ForceOutput& output,
-                                  const AttributeView<1>& charge) const;
-  detail::ChargeBody<true> trial_body(StepContext& s);
+  template <bool Energy, bool Smeared>
+  detail::ChargeBody<Energy, Smeared> body(const StepContext& s, const ForceOutput& output,
+                                           const AttributeView<1>& charge) const;
   void correct(StepContext& s, const ForceOutput& output, const AttributeView<1>& charge);
 
   ChargeLaw law_;

@@ -194,7 +194,8 @@ class Pairs(ChargeCase):
         size = numpy.sqrt((expected**2).mean())
         self.assertGreater(size, 0.01)
         numpy.testing.assert_allclose(force, expected, atol=5e-6 * abs(expected).max())
-        self.assertAlmostEqual(found, energy.sum() + self_energy, delta=3e-7 * abs(energy).sum())
+        self.assertAlmostEqual(found, energy.sum() + self_energy,
+                               delta=3e-7 * (abs(energy).sum() + abs(self_energy)))
         tensor = d.T @ f
         numpy.testing.assert_allclose(virial, tensor, atol=1e-6 * abs(d * f).sum())
 
@@ -337,6 +338,213 @@ class Pairs(ChargeCase):
         self.refused(job, r"forces\[0\].coulomb.temperature: is for \"bjerrum_length\"")
         job["forces"][0]["coulomb"] = {"permittivity": 0}
         self.refused(job, r"forces\[0\].coulomb.permittivity: must be positive")
+
+
+def acting(cloud, w, r):
+    """S(r): the energy of two unit clouds is S/r."""
+    x = r / w
+    if cloud == "gaussian":
+        return erf(x / 2)
+    if cloud == "slater":
+        return 1 - (1 + 11 * x / 8 + 3 * x**2 / 4 + x**3 / 6) * numpy.exp(-2 * x)
+    if cloud == "slater_approximate":
+        return 1 - (1 + 0.625 * x) * numpy.exp(-1.25 * x)
+    return -numpy.expm1(-x)
+
+
+CLOUDS = ("gaussian", "slater", "slater_approximate", "bessel")
+# Transforms of unit clouds.
+TRANSFORMS = {"gaussian": lambda k, w: numpy.exp(-(k * w)**2 / 2),
+              "slater": lambda k, w: (1 + (k * w)**2 / 4)**-2,
+              "bessel": lambda k, w: (1 + (k * w)**2)**-0.5}
+
+
+class Clouds(ChargeCase):
+    """Charges that are clouds."""
+
+    def test_closed_forms(self):
+        """The energy of two clouds is (2/pi) ∫ |cloud(k)|² sin(kr)/(kr) dk. Gaussian and Slater
+        clouds have the density of their names."""
+        k = numpy.linspace(1e-9, 4000, 4_000_001)
+        s = numpy.linspace(0, 40, 400_001)
+        for cloud, transform in TRANSFORMS.items():
+            for r in (0.1, 0.5, 1.0, 2.5):
+                energy = 2 / math.pi * numpy.trapz(
+                    transform(k, 0.7)**2 * numpy.sin(k * r) / (k * r), k)
+                self.assertAlmostEqual(energy, acting(cloud, 0.7, r) / r, delta=2e-6, msg=cloud)
+            if cloud == "bessel":
+                continue
+            density = numpy.exp(-s**2 / 2) if cloud == "gaussian" else numpy.exp(-2 * s)
+            total = numpy.trapz(density * s**2, s)
+            for q in (0.3, 1.0, 3.0):
+                self.assertAlmostEqual(numpy.trapz(density * s * numpy.sin(q * s) / q, s) / total,
+                                       transform(q, 1), delta=1e-7)
+        # The approximation has the energy of two clouds in one place.
+        self.assertAlmostEqual(acting("slater_approximate", 1, 1e-6) / 1e-6,
+                               acting("slater", 1, 1e-6) / 1e-6, delta=1e-5)
+
+    def test_two_clouds(self):
+        """Also in one place: no force has a pole. Errors are those of rounding, about 1e-7/r²."""
+        h, w = tilted(12, 12, 12), 0.8
+        for cloud in CLOUDS:
+            # All pairs have far less to do with each other than the two of one pair.
+            for r in (0.0, 1e-4, 0.01, 0.03, 0.1, 0.5, 1.7):
+                p = numpy.array([[3.0, 4, 5], [3 + 0.6 * r, 4, 5 + 0.8 * r]])
+                q = numpy.array([1.0, -2.0])
+                job = self.job(self.data(p, q, h), [{
+                    "type": "coulomb", "cutoff": 3, "smearing": {"cloud": cloud, "width": w}}])
+                energy, force, virial = self.measured(job)
+                at = max(r, 1e-5)
+                def of(x):
+                    return -2 * acting(cloud, w, x) / x
+                expected = -slope(lambda x: of(at + x), 1e-3 * at)
+                core = 2e-3 if cloud == "bessel" else 0  # where the force has a cusp
+                self.assertAlmostEqual(energy, of(at), delta=1e-4 + core, msg=f"{cloud}, {r}")
+                if r > core:
+                    self.assertAlmostEqual(force[1] @ [0.6, 0, 0.8], expected, msg=f"{cloud}, {r}",
+                                           delta=2e-3 if r < 0.04 else 1e-4)
+                numpy.testing.assert_allclose(force.sum(axis=0), 0, atol=1e-6)
+                self.assertLess(abs(force).max(), 2)
+                self.assertAlmostEqual(numpy.trace(virial), r * (force[1] @ [0.6, 0, 0.8]),
+                                       delta=1e-4)
+
+    def energy_of(self, q, alpha, cloud, w, **reference):
+        """Ewald's sum of points, and what clouds lack, over copies."""
+        def energy(p, h):
+            i, j = numpy.triu_indices(len(p), 1)
+            d = p[i] - p[j]
+            d = d - numpy.round(d @ numpy.linalg.inv(h)) @ h
+            left = {(min(a), max(a)) for a in reference.get("excluded", ())}
+            known = numpy.array([(a, b) in left for a, b in zip(i.tolist(), j.tolist())])
+            found = ewald_energy(p, q, h, alpha, **reference)
+            for n in numpy.ndindex(3, 3, 3):
+                r = numpy.sqrt(((d + (numpy.array(n) - 1) @ h)**2).sum(axis=1))
+                # Of an excluded pair the nearest copy alone is excluded.
+                found -= (q[i] * q[j] * (1 - acting(cloud, w, r)) / r)[~(known & (r < 3))].sum()
+            return found
+        return energy
+
+    def test_sum_over_copies(self):
+        """Energy, forces and virial, of overlapping clouds, also of bonded ones that exclude."""
+        h = SKEWED
+        p, q = scattered(50, h, 0.25), self.neutral(50)
+        alpha = 6.2 / (1 / numpy.linalg.norm(numpy.linalg.inv(h).T, axis=1)).min()
+        order = [numpy.argsort((nearest(x - p, h)**2).sum(axis=1)) for x in p]
+        bonds = sorted({(int(min(k, o[1])), int(max(k, o[1]))) for k, o in enumerate(order)})[::3]
+        spring = {"type": "bond_harmonic", "bonds": {"1": {"stiffness": 1e-12, "length": 1}}}
+        for cloud, w, mesh, excluded in (
+                ("gaussian", 0.3, False, ()), ("gaussian", 0.3, True, bonds),
+                ("slater", 0.25, False, bonds), ("slater_approximate", 0.2, False, bonds),
+                ("bessel", 0.15, True, ())):
+            force = {"type": "ewald", "cutoff": 3, "accuracy": 1e-5 if mesh else 2e-6,
+                     "smearing": {"cloud": cloud, "width": w}}
+            if mesh:
+                force["mesh"] = {"order": 7}
+            forces = [force, spring] if excluded else [force]
+            with self.subTest(cloud, excluded=len(excluded)):
+                self.check(self.measured(self.job(self.data(p, q, h, excluded), forces)),
+                           self.energy_of(q, alpha, cloud, w, excluded=excluded), p, h,
+                           5e-5 if mesh else 1e-5, 2)
+
+    def test_errors_are_those_predicted(self):
+        """Clouds that end at the cut-off add an error, which the other parts make up for."""
+        h = tilted(12, 11, 13, 2, 1, -3)
+        p = scattered(400, h, 0.2, 5)
+        system = self.data(p, numpy.where(numpy.arange(400) % 2, 1.0, -1), h)
+        smearing = {"cloud": "slater", "width": 0.5}
+        exact = self.measured(self.job(system, [{"type": "ewald", "cutoff": 4.8, "accuracy": 1e-5,
+                                                 "smearing": smearing}]))[1]
+        job = self.job(system, [{"type": "ewald", "cutoff": 3, "accuracy": 2e-3,
+                                 "smearing": smearing}])
+        rms = math.sqrt(((self.measured(job)[1] - exact)**2).sum(axis=1).mean())
+        self.assertLess(rms, 1.5 * 2e-3)
+        self.assertGreater(rms, 0.3 * 2e-3)
+        said = self.perrin("validate", "job.json", "--overwrite").stdout
+        self.assertRegex(said, r"0.002 \(rms; .* of wave vectors, [\d.e-]+ of clouds that end at "
+                               r"the cut-off\)")
+
+    def test_cut_off_methods(self):
+        """coulomb, shifted; coulomb_dsf and reaction_field, of which excluded pairs keep what
+        stands for other charges."""
+        h, cut, w = SKEWED, 3.0, 0.35
+        p, q = scattered(60, h, 0.3), self.neutral(60)
+        order = [numpy.argsort((nearest(x - p, h)**2).sum(axis=1)) for x in p]
+        bonds = sorted({(int(min(k, o[1])), int(max(k, o[1]))) for k, o in enumerate(order)})[::3]
+        spring = {"type": "bond_harmonic", "bonds": {"1": {"stiffness": 1e-12, "length": 1}}}
+        a = 0.4
+        wolf = -(math.erfc(a * cut) / (2 * cut) + a / math.sqrt(math.pi))
+        for cloud in CLOUDS[:2]:
+            def s(r):
+                return acting(cloud, w, r)
+
+            def dsf(r):
+                return (s(r) - erf(a * r)) / r
+            end = numpy.array([cut])
+            at_end = -slope(lambda x: s(end + x) / (end + x), 1e-4)[0]
+            field = 1 / (2 * cut**3)
+            for force, law, excluded, own in (
+                    ({"type": "coulomb", "truncation": "force_shift"},
+                     lambda r: s(r) / r - s(end) / cut + at_end * (r - cut), None, 0),
+                    ({"type": "coulomb_dsf", "damping": a, "truncation": "energy_shift"},
+                     lambda r: dsf(r) - dsf(end), lambda r: -erf(a * r) / r - dsf(end), wolf),
+                    ({"type": "reaction_field"},
+                     lambda r: s(r) / r + field * r**2 - 1.5 / cut,
+                     lambda r: field * r**2 - 1.5 / cut, -0.75 / cut)):
+                def laws(i, j, r):
+                    bonded = numpy.array([(m, n) in bonds for m, n in zip(i.tolist(), j.tolist())])
+                    return numpy.where(bonded, excluded(r) if excluded else 0 * r, law(r))
+                job = self.job(self.data(p, q, h, bonds), [{
+                    **force, "cutoff": cut, "smearing": {"cloud": cloud, "width": w}}, spring])
+                with self.subTest(force, cloud=cloud):
+                    Pairs.check_pairs(self, self.measured(job), laws, p, q, h, cut, own * (q @ q))
+
+    def test_random_phase_approximation(self):
+        """Weakly coupled clouds without cores: the energy of a particle is
+        -1/2 ∫ d³k/(2π)³ v(k) kappa² c²/(k² + kappa² c²), v = 4π l_B c²/k², c the transform of a
+        cloud, kappa² = 4π l_B times the density; plus all pairs' at random, which is 0."""
+        density, bjerrum, w = 3.0, 1.0, 0.6
+        kappa2 = 4 * math.pi * bjerrum * density
+        k = numpy.linspace(1e-6, 200, 400_001)
+        for cloud in ("gaussian", "slater"):
+            c2 = TRANSFORMS[cloud](k, w)**2
+            expected = -bjerrum / math.pi * numpy.trapz(c2 * kappa2 * c2 / (k**2 + kappa2 * c2), k)
+            job = self.job({"type": "lattice", "structure": "sc", "density": density,
+                            "cells": [10, 10, 10], "types": {"A": 1, "B": 1}},
+                           [{"type": "ewald", "cutoff": 3.3, "accuracy": 0.02,
+                             "smearing": {"cloud": cloud, "width": w},
+                             "coulomb": {"bjerrum_length": bjerrum, "temperature": 1}}],
+                           velocity={"temperature": 1},
+                           attributes={"charge": {"types": {"A": 1, "B": -1}}})
+            job["stages"] = [{"type": "md", "steps": 2000, "integrator": {
+                "type": "langevin", "timestep": 0.02, "temperature": 1, "friction": 1}}]
+            job["observers"] = [{"type": "thermo", "stride": 10}]
+            self.run_job(job)
+            energy = self.column("potential_energy")[40:] / 10**3
+            parts = [part.mean() for part in numpy.array_split(energy, 8)]
+            error = numpy.std(parts, ddof=1) / math.sqrt(8)
+            self.assertLess(error, 0.003)
+            self.assertLess(abs(numpy.mean(parts) - expected), 4 * error + 0.001,
+                            (cloud, parts, expected))
+
+    def test_mistakes(self):
+        system = {"type": "lattice", "structure": "fcc", "density": 0.5, "cells": [8, 8, 8],
+                  "types": {"A": 1, "B": 1}}
+        job = self.job(system, [{"type": "ewald", "cutoff": 3}],
+                       attributes={"charge": {"types": {"A": 1, "B": -1}}})
+        for force, smearing, message in (
+                ({}, {"cloud": "slater", "width": 1},
+                 r"forces\[0\].cutoff: must be at least [\d.]+, since two clouds of this width "
+                 r"\(\"smearing\"\) do not act as points before, within the accuracy of 0.0001; "
+                 r"got 3"),
+                ({}, {"cloud": "cone", "width": 1}, r"forces\[0\].smearing.cloud: must be "),
+                ({}, {"cloud": "slater"}, r"forces\[0\].smearing: the key \"width\" is missing"),
+                ({}, {"cloud": "slater", "width": 0},
+                 r"forces\[0\].smearing.width: must be positive"),
+                ({"type": "coulomb_dsf", "damping": 0.2}, {"cloud": "bessel", "width": 0.7},
+                 r"forces\[0\].cutoff: must be at least 4.84, where two clouds of this width "
+                 r"\(\"smearing\"\) act as points within 0.001; got 3")):
+            self.refused({**job, "forces": [{**job["forces"][0], **force, "smearing": smearing}]},
+                         message)
 
 
 class Ewald(ChargeCase):

@@ -111,13 +111,19 @@ std::map<std::string, std::string> jobs() {
                    "kappa_prime": 4, "mu": 1.7, "nu": 1.2}]})"},
       {"dipole", R"({"type": "dipole", "cutoff": 2.5, "truncation": "switch", "switch_on": 1.5,
         "pairs": [{"types": ["A", "A"], "strength": 2}]})"},
+      {"patchy", R"({"type": "patchy", "cutoff": 2.2,
+        "patches": {"A": {"directions": [[1, 0.2, 0], [-1, 2, 0]], "half_angle": 50,
+                          "steepness": 6}},
+        "pairs": [{"types": ["A", "A"], "epsilon": 4, "sigma": 0.9, "core_epsilon": 1,
+                   "attraction": "well", "range": 2.1, "width": 0.9}]})"},
       {"anisotropic_formula", dipole_formula(0)},
       {"special_pairs", R"({"type": "special_pairs", "scale": 0.5,
         "pairs": [{"types": ["A", "A"], "epsilon": 5, "sigma": 1.5}]})"},
       {"special_coulomb", R"({"type": "special_coulomb", "scale": 0.5})"},
       {"coulomb", R"({"type": "coulomb", "cutoff": 2.5, "truncation": "force_shift"})"},
       {"coulomb_dsf", R"({"type": "coulomb_dsf", "cutoff": 2.5, "damping": 0.3})"},
-      {"reaction_field", R"({"type": "reaction_field", "cutoff": 2.5, "permittivity_ratio": 80})"},
+      {"reaction_field", R"({"type": "reaction_field", "cutoff": 2.5, "permittivity_ratio": 80,
+        "smearing": {"cloud": "slater", "width": 0.2}})"},
       {"debye_hueckel", R"({"type": "debye_hueckel", "cutoff": 2.5, "kappa": 1,
         "truncation": "force_shift"})"},
       {"ewald", R"({"type": "ewald", "cutoff": 2.5, "accuracy": 1e-4})"},
@@ -176,7 +182,8 @@ struct Forces {
 
 /// Forces that depend on orientations.
 bool turns(const std::string& type) {
-  return type == "gay_berne" || type == "dipole" || type == "anisotropic_formula";
+  return type == "gay_berne" || type == "dipole" || type == "patchy" ||
+         type == "anisotropic_formula";
 }
 
 /// With an orientation of each, drawn.

@@ -205,6 +205,8 @@ def charges():
         "dsf": ions(dsf),
         "reaction_field, chains": {**chains, "forces": [*chains["forces"], field]},
         "ewald": ions(ewald), "ewald, chains": {**chains, "forces": [*chains["forces"], ewald]},
+        "ewald, clouds": {**chains, "forces": [*chains["forces"], {
+            **ewald, "smearing": {"cloud": "slater", "width": 0.3}}]},
         "ewald, links": linked, "ewald, slab": slab,
         "ewald, barostat": ions(ewald, integrator={**THERMOSTAT, "barostat": {
             "pressure": 1, "tau": 0.5, "axes": "flexible"}}),
@@ -215,7 +217,9 @@ def charges():
         "formula": "charge*(1 + 0.01*(x > 0))", "every": 7, "between": [-2, 2]}}}
     mesh = {**ewald, "mesh": {"order": 5}}
     found |= {
-        "mesh": ions(mesh), "mesh, chains": {**chains, "forces": [*chains["forces"], mesh]},
+        "mesh": ions(mesh), "mesh, clouds": ions({
+            **mesh, "smearing": {"cloud": "gaussian", "width": 0.3}}),
+        "mesh, chains": {**chains, "forces": [*chains["forces"], mesh]},
         "mesh, barostat": ions(mesh, integrator={**THERMOSTAT, "barostat": {
             "pressure": 1, "tau": 0.5, "axes": "flexible"}}),
         "mesh, shear": ions({**mesh, "net_charge": "background"}, stage={"shear": {"rate": 2}})}
@@ -394,6 +398,23 @@ def jobs(device):
         {"type": "frozen", "timestep": 0.004, "group": "wall"},
         {"type": "moving", "timestep": 0.004, "group": "plate", "velocity": [0.5, 0, 0],
          "oscillation": {"amplitude": [0, 0.1, 0], "period": 0.3}}]}]
+    # Integrators on groups that are chosen anew.
+    found["groups, anew"] = anew = liquid()
+    anew["attributes"] = {"u": {"random": {"uniform": [0, 1]}}}
+    anew["groups"] = {"hot": {"formula": "x < u", "every": 7}, "rest": {"not": ["hot"]},
+                      "tagged": {"formula": "u > 0.6"}, "driven": {"and": ["tagged", "rest"]},
+                      "cold": {"and": ["rest"], "not": ["tagged"]}}
+    anew["observers"] = [OBSERVERS[0], {**OBSERVERS[1], "groups": ["hot", "cold", "driven"],
+                                        "box": True},
+                         {"type": "structure_factor", "stride": 5, "rows_every": 50, "k_max": 2,
+                          "group": "tagged"},
+                         {"type": "bond_order", "distance": 1.5, "stride": 50, "rows_every": 50,
+                          "group": "tagged"},
+                         {"type": "cluster_size", "distance": 1.1, "stride": 50, "rows_every": 50,
+                          "group": "tagged"}]
+    anew["stages"] = [{"type": "md", "steps": 150, "integrators": [
+        {**THERMOSTAT, "temperature": 2, "group": "hot"}, {**tallied, "group": "cold"},
+        {**NVE, "group": "driven"}]}]
     found["many_body"] = liquid(THERMOSTAT)
     found["many_body"] |= {"forces": [embedded]}
     found["many_body"]["system"]["types"] = {"A": 1, "B": 1}
@@ -483,6 +504,15 @@ def jobs(device):
         attributes=attributes)
     found["groups, cells"] = with_traversal("cells", groups)
     found["groups, verlet_list"] = with_traversal("verlet_list", groups)
+    found["groups, anew, verlet_list"] = with_traversal("verlet_list", anew)
+    found["groups, anew, cells"] = with_traversal("cells", anew)
+    found["groups, anew, droplet"] = copy.deepcopy(flat)
+    found["groups, anew, droplet"] |= {
+        "groups": {"inner": {"formula": "x^2 + y^2 < 100", "every": 30},
+                   "outer": {"not": ["inner"]}},
+        "forces": [LJ, {"type": "harmonic_trap", "stiffness": [0.5, 0.5, 0], "on": "outer"}],
+        "stages": [{"type": "md", "steps": 300, "integrators": [
+            {**tallied, "group": "outer"}, {**THERMOSTAT, "group": "inner"}]}]}
     # An uneven system in two dimensions, with arrays that integrators keep for particles.
     found["groups, droplet"] = copy.deepcopy(flat)
     found["groups, droplet"] |= {

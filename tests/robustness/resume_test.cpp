@@ -109,6 +109,9 @@ std::optional<Json> sample(const CatalogueRow& row) {
        R"({"type": "pressure_profile", "stride": 2, "rows_every": 10, "bins": 4})"},
       {"gay_berne", R"({"type": "gay_berne", "cutoff": 1.2,
         "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 0.3, "kappa": 2}]})"},
+      {"patchy", R"({"type": "patchy", "cutoff": 1.2,
+        "patches": {"A": {"directions": [[1, 0, 0], [0, 1, 0]], "half_angle": 40}},
+        "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 0.5}]})"},
       {"bussi", R"({"type": "bussi", "timestep": 0.002, "temperature": 0.8, "tau": 0.1})"},
       {"langevin", R"({"type": "langevin", "timestep": 0.002, "temperature": 0.8, "friction": 1})"},
       {"brownian",
@@ -265,8 +268,8 @@ std::string table(const std::string& type) {
 /// Where the type needs them.
 void give_orientations(Json& j, const std::string& type) {
   static const std::set<std::string> of_orientations{
-      "gay_berne",       "dipole",         "anisotropic_formula", "active_force",
-      "active_brownian", "run_and_tumble", "orientational_order"};
+      "gay_berne",    "dipole",          "patchy",         "anisotropic_formula",
+      "active_force", "active_brownian", "run_and_tumble", "orientational_order"};
   if (of_orientations.contains(type))
     j["orientations"] = json(R"({"moments_of_inertia": {"A": [0.2, 0.8, 0.8]}})");
 }
@@ -418,6 +421,23 @@ std::map<std::string, Json> systems() {
       {"type": "frozen", "group": "wall", "timestep": 0.004},
       {"type": "moving", "group": "plate", "timestep": 0.004, "velocity": [0.5, 0, 0],
        "oscillation": {"amplitude": [0, 0, 0.05], "period": 0.2}}])");
+  // The same on groups that are chosen anew, by attributes, too.
+  Json anew = job(liquid, {json(lj)}, json(bussi), 120);
+  anew["attributes"] = groups["attributes"], anew["ignore"] = {"charges"};
+  anew["groups"] = json(R"({"inner": {"formula": "x^2 + y^2 < 9 + seen", "every": 7},
+      "outer": {"not": ["inner"]}, "low": {"formula": "k < 0.5"}, "high": {"not": ["low"]},
+      "cold": {"and": ["outer", "low"]}, "free": {"and": ["outer", "high"]}})");
+  anew["observers"][1]["groups"] = {"inner", "cold", "free"};
+  anew["observers"].push_back(json(R"({"type": "structure_factor", "k_max": 2, "stride": 5,
+      "rows_every": 40, "group": "low"})"));
+  anew["observers"].push_back(json(R"({"type": "cluster_size", "distance": 1.2, "stride": 5,
+      "rows_every": 40, "group": "low"})"));
+  anew["stages"][0].erase("integrator");
+  anew["stages"][0]["integrators"] = json(R"([
+      {"type": "bussi", "group": "inner", "timestep": 0.004, "temperature": 1.4, "tau": 0.1},
+      {"type": "langevin", "group": "cold", "timestep": 0.004, "temperature": 0.6, "friction": 1,
+       "tally_heat": true},
+      {"type": "velocity_verlet", "group": "free", "timestep": 0.004}])");
   // Chains that are linked and break, under pressure.
   Json linked = chains;
   linked["forces"][1] = json(R"({"type": "bond_harmonic", "bonds": {
@@ -487,7 +507,7 @@ std::map<std::string, Json> systems() {
                                json(bussi), 20);
   trials_in_a_plane["attributes"] = json(R"j({"h": {"random": {"uniform": [0.3, 1]}}})j");
   trials_in_a_plane["stages"] = json(flat_moves);
-  // Charges in a box that changes: a mesh, and wave vectors.
+  // Charges in a box that changes: a mesh and clouds, and wave vectors.
   Json ions =
       job(liquid, {json(lj_of_two), json(R"({"type": "ewald", "cutoff": 2.5, "accuracy": 0.01})")},
           json(bussi), 60);
@@ -496,6 +516,7 @@ std::map<std::string, Json> systems() {
   ions["stages"][0]["integrator"]["barostat"] = json(R"({"pressure": 1, "tau": 0.5, "stride": 3})");
   Json meshed = ions;
   meshed["forces"][1]["mesh"] = {{"order", 4}};
+  meshed["forces"][1]["smearing"] = {{"cloud", "gaussian"}, {"width", 0.3}};
   return {
       {"ions", std::move(ions)},
       {"ions on a mesh", std::move(meshed)},
@@ -505,6 +526,7 @@ std::map<std::string, Json> systems() {
       {"trial moves of chains", std::move(trials_of_chains)},
       {"dynamic bonds", std::move(linked)},
       {"groups", std::move(groups)},
+      {"groups that are chosen anew", std::move(anew)},
       {"liquid and vapour", std::move(vapour)},
       {"embedded atoms", std::move(embedded)},
       {"attributes that are written anew", std::move(written)},
