@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "engine/base/printable.h"
+#include "engine/run/warnings_heard.h"
 
 namespace perrin {
 namespace {
@@ -92,6 +93,7 @@ void Progress::finish(std::int64_t done, const std::string& remark) {
 
 void Progress::print(const std::string& text) {
   note(printable(text));
+  if (WarningsHeard::tell(printable(text))) return;
   if (quiet_) {  // what may make numbers wrong is said all the same
     if (text.starts_with("warning: ")) fmt::print(stderr, "{}\n", printable(text));
     return;

@@ -13,7 +13,7 @@ from perrin import force, integrator, observer, part, stage, system
 from perrin._perrin import build, cuda_count, version as __version__
 from perrin._schema import schema
 from perrin.ensemble import Ensemble, ensemble
-from perrin.errors import BugError, JobError, Problem, RunError, StaleError
+from perrin.errors import BugError, JobError, JobWarning, Problem, RunError, StaleError
 from perrin.python_force import PythonForce
 from perrin.simulation import Simulation, load_job, run
 from perrin.statistics import Mean, autocorrelation_time, mean
@@ -23,8 +23,8 @@ from perrin.trajectory import Frame, Trajectory, open, thermo
 from perrin.view import Box, Local, LocalArray, View
 
 __all__ = ["__version__", "autocorrelation_time", "Box", "BugError", "build", "cuda_count",
-           "Ensemble", "ensemble", "force", "Frame", "integrator", "Job", "JobError", "load_job",
-           "Local", "LocalArray", "Mean", "mean", "observer", "open", "part", "Problem",
+           "Ensemble", "ensemble", "force", "Frame", "integrator", "Job", "JobError", "JobWarning",
+           "load_job", "Local", "LocalArray", "Mean", "mean", "observer", "open", "part", "Problem",
            "PythonForce", "run", "RunError", "schema", "Simulation", "stage", "StaleError", "sweep",
            "system", "Tensors", "thermo", "Trajectory", "View"]
 

@@ -1,6 +1,8 @@
 """Errors: of a job, of a run, of Perrin."""
 from __future__ import annotations
 
+import os
+import re
 import sys
 import warnings
 from typing import NamedTuple, Optional
@@ -26,7 +28,9 @@ _WORDS = {"--overwrite replaces it": "overwrite=True replaces it",
 def _in_python(text):
     for word, instead in _WORDS.items():
         text = text.replace(word, instead)
-    return text
+    return re.sub(rf"another run \(process {os.getpid()} on [^)]*\) is writing into this folder; "
+                  "wait until it ends, or", "another simulation of this process writes into this "
+                  "folder: call its close(), or", text)
 
 
 class JobError(ValueError):

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import sys
 import threading
 import warnings
 import weakref
@@ -17,7 +16,7 @@ import numpy as np
 
 from perrin import arguments, show
 from perrin._perrin import Session, job_text
-from perrin.errors import JobError
+from perrin.errors import JobError, warn
 from perrin.progress import Bar
 from perrin.python_force import PythonForce
 from perrin.view import Local, Totals, View, totals_of
@@ -141,6 +140,7 @@ class Simulation(View):
             quiet=quiet, checkpoint=checkpoint)
         self._output, self._quiet, self._threads = os.fspath(output_dir), quiet, threads
         self._begin()
+        self._warn()
 
     @classmethod
     def resume(cls, path: Path, forces: Sequence[PythonForce] = (), *, more_steps: int = 0,
@@ -159,12 +159,25 @@ class Simulation(View):
         self._functions, self._quiet, self._threads = list(forces), quiet, threads
         self._output = os.fspath(output_dir) or os.path.dirname(os.path.abspath(path))
         self._begin()
+        self._warn()
         return self
 
     def _begin(self):
         self._callbacks = {}
         if self._session.has_system:
             super().__init__(self._session.state())
+
+    def _of_job(self):
+        """Its warnings, without a file and a line: the job may be a dict."""
+        return [re.sub(r"^[^:]+:\d+: ", "", text).replace(": warning: ", ": ", 1)
+                for text in self._session.warnings]
+
+    def _warn(self, known=()):
+        """Of the job; not of what is known already."""
+        self._known = list(known)
+        for warning in self._of_job():
+            if warning not in self._known:
+                warn(warning)
 
     def __repr__(self):
         if not self._session.has_system:
@@ -280,33 +293,39 @@ class Simulation(View):
         if self.complete:
             raise JobError("set(): the job is complete")
         sets = _assignments(values, [], self.job)
-        path = os.path.join(self._output, f".perrin-{os.getpid()}-{id(self)}.h5")
-        self.checkpoint(os.path.basename(path))
+        name = f".perrin-{os.getpid()}-{id(self)}.h5"
+        self.checkpoint(name)
+        path, known = os.path.join(self._output, name), self.warnings
         try:
             self._session.close()
-            made = None
-            for wanted in (sets, []):  # where that is refused the old job goes on
-                try:
-                    made = Session(resumed=path, sets=wanted, functions=self._functions,
-                                   device=self.device, threads=self._threads,
-                                   quiet=self._quiet,
-                                   more_steps=0, output_directory=self._output)
-                    break
-                except JobError as error:
-                    refused = error
-                    if not wanted:
-                        raise
+            made, refused = self._resumed(path, sets)
         finally:
-            for name in (path, path + ".prev"):
+            for file in (path, path + ".prev"):
                 with contextlib.suppress(FileNotFoundError):
-                    os.unlink(name)
+                    os.unlink(file)
         callbacks, self._session = self._callbacks, made
         self._begin()
         for function, entries in callbacks.items():
             for _, steps in entries:
                 self._add(function, steps)
-        if wanted is not sets:
+        self._warn(known)
+        if refused is not None:
             raise refused
+
+    def _resumed(self, path, sets):
+        """A session from a checkpoint, and why these settings are not its own: None if they are."""
+        refused = None
+        for wanted in (sets, []):  # where that is refused the old job goes on
+            try:
+                made = Session(resumed=path, sets=wanted, functions=self._functions,
+                               device=self.device, threads=self._threads, quiet=self._quiet,
+                               more_steps=0, output_directory=self._output,
+                               checkpoint=self._session.checkpoint_path)
+                made.begin()  # reads the checkpoint: not all mistakes show before
+                return made, refused
+            except JobError as error:
+                refused = refused or error
+        raise refused
 
     @contextlib.contextmanager
     def changing(self) -> Iterator[Local]:
@@ -413,8 +432,9 @@ class Simulation(View):
 
     @property
     def warnings(self) -> List[str]:
-        """Warnings: what is valid in the job but probably not intended."""
-        return self._session.warnings
+        """What is valid in the job but probably not intended, and what its run has warned of so
+        far. Each was a JobWarning when it was found."""
+        return list(dict.fromkeys([*self._of_job(), *self._known, *self._session.told]))
 
     @property
     def summary(self) -> str:
@@ -469,8 +489,6 @@ def run(job: JobLike, *, device: str = "", threads: int = 0,
         if simulation.job["stages"][-1].get("steps", 0) >= _FOREVER:
             raise JobError('run(): stages[-1].steps: is missing, so the run would never end: give '
                            'a number, or use perrin.Simulation(job).run(N)')
-        for warning in simulation.warnings:
-            print(warning, file=sys.stderr)
         if not quiet:
             print(simulation.summary, end="", flush=True)
         simulation.run(progress=progress)

@@ -1,12 +1,15 @@
 // The native half of the Python package: perrin._perrin.
+#include <dlfcn.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "app/build_check.h"
 #include "app/commands.h"
 #include "app/ensemble/ensemble_run.h"
 #include "app/job_files.h"
 #include "engine/job/job.h"
+#include "engine/job/plugin_api.h"
 #include "python/src/captured_force.h"
 #include "python/src/session.h"
 #include "python/src/state.h"
@@ -74,11 +77,21 @@ void resumed_ensemble(const std::string& folder, const std::string& device, int 
   resume_ensemble(folder, options);
 }
 
+/// A module beside a library of another build would crash wherever their classes differ.
+void check_build() {
+  Dl_info self{};
+  const bool known = dladdr(reinterpret_cast<const void*>(&check_build), &self) != 0;
+  const std::string other = other_build(known && self.dli_fname != nullptr ? self.dli_fname : "",
+                                        PERRIN_BUILD_TAG, layout);
+  if (!other.empty()) throw nb::import_error(other.c_str());
+}
+
 }  // namespace
 }  // namespace perrin::python
 
 NB_MODULE(_perrin, m) {
   using namespace perrin::python;
+  check_build();
   nb::set_leak_warnings(false);  // functions of a user may form circles until the very end
   nb::register_exception_translator(translate);
   bind_state(m);

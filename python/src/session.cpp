@@ -1,6 +1,7 @@
 #include "python/src/session.h"
 
 #include <fmt/format.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 
 #include "app/job_files.h"
 #include "engine/job/compile_plugin.h"
+#include "engine/run/warnings_heard.h"
 #include "io/writer.h"
 
 namespace perrin::python {
@@ -52,7 +54,7 @@ JobOptions options_of(const Session::Source& source, const std::optional<Resumed
   options.job_directory = source.text.empty() ? folder_of(source.file) : std::filesystem::path(".");
   if (source.text.empty() && !resumed) options.job_file = source.file;
   if (resumed) continue_options(*resumed, options, source.other_output_directory);
-  if (!resumed || !checkpoint.empty()) options.default_checkpoint = checkpoint;
+  if (!resumed || source.other_checkpoint) options.default_checkpoint = checkpoint;
   return options;
 }
 
@@ -136,6 +138,24 @@ void Session::interrupt_if_asked() {
 
 void Session::interrupt() { interrupted_ = true; }
 
+/// Without the lock of the interpreter.
+bool Session::execute() {
+  const WarningsHeard heard([this](const std::string& warning) { hear(warning); });
+  return run_->execute();
+}
+
+/// It becomes a warning of Python, which may be an error there, as that of a callback.
+void Session::hear(const std::string& warning) {
+  const nb::gil_scoped_acquire gil;
+  told_.push_back(warning);
+  try {
+    nb::module_::import_("perrin.errors").attr("warn")(warning);
+  } catch (nb::python_error&) {
+    if (!thrown_) thrown_ = std::current_exception();
+    interrupt();
+  }
+}
+
 bool Session::run(std::uint64_t to) {
   use_.check();
   if (broken_) throw RunError("this simulation ended with an error");
@@ -147,7 +167,7 @@ bool Session::run(std::uint64_t to) {
   run_->pause_at(to);
   try {
     const nb::gil_scoped_release released;
-    complete_ = run_->execute();
+    complete_ = execute();
     if (complete_) end();
   } catch (...) {
     use_.end();
@@ -185,7 +205,7 @@ void Session::close() {
     interrupted_ = false;
     job_.control().request_stop("the program that drives it");
     run_->pause_at(no_end);
-    run_->execute();
+    execute();
   }
   end();
 }
@@ -289,12 +309,19 @@ void make_session(nb::pointer_and_handle<Session> self, const std::string& file,
 void resume_session(nb::pointer_and_handle<Session> self, const std::string& checkpoint,
                     const std::vector<std::string>& sets, nb::list functions,
                     const std::string& device, int threads, const std::string& output_directory,
-                    bool quiet, std::int64_t more_steps) {
+                    bool quiet, std::int64_t more_steps,
+                    const std::optional<std::string>& new_checkpoint) {
   JobOptions options;
   options.device = device, options.threads = threads, options.quiet = quiet;
   options.output_directory = output_directory;
-  options.default_checkpoint.clear();
-  const Session::Source source{checkpoint, "", sets, true, more_steps, !output_directory.empty()};
+  options.default_checkpoint = new_checkpoint.value_or("");
+  const Session::Source source{checkpoint,
+                               "",
+                               sets,
+                               true,
+                               more_steps,
+                               !output_directory.empty(),
+                               new_checkpoint.has_value()};
   new (self.p) Session(source, self.h, std::move(functions), std::move(options));
 }
 
@@ -307,7 +334,7 @@ void bind_session(nb::module_& m) {
            nb::arg("overwrite"), nb::arg("quiet"), nb::arg("checkpoint"))
       .def("__init__", resume_session, nb::kw_only(), nb::arg("resumed"), nb::arg("sets"),
            nb::arg("functions"), nb::arg("device"), nb::arg("threads"), nb::arg("output_directory"),
-           nb::arg("quiet"), nb::arg("more_steps"))
+           nb::arg("quiet"), nb::arg("more_steps"), nb::arg("checkpoint") = nb::none())
       .def("run", &Session::run, nb::arg("to"), "runs up to this step; true: the job is complete")
       .def("interrupt", &Session::interrupt)
       .def("begin", &Session::begin)
@@ -316,6 +343,8 @@ void bind_session(nb::module_& m) {
       .def_prop_ro("complete", &Session::complete)
       .def_prop_ro("has_system", &Session::has_system)
       .def_prop_ro("warnings", [](const Session& s) { return s.job().warnings(); })
+      .def_prop_ro("told", &Session::told)
+      .def_prop_ro("checkpoint_path", &Session::checkpoint_path)
       .def_prop_ro("summary", [](const Session& s) { return s.job().summary(); })
       .def_prop_ro("job_text", [](const Session& s) { return s.job().record().job; })
       .def(

@@ -38,6 +38,7 @@ class Session {
     bool is_checkpoint = false;
     std::int64_t more_steps = 0;          // of a checkpoint's last stage
     bool other_output_directory = false;  // than the checkpoint's
+    bool other_checkpoint = false;        // at the end, than the one that it comes from
   };
   /// Throws MistakesError, without places where the job is no file.
   /// `self`: the object of Python that it is.
@@ -57,6 +58,10 @@ class Session {
   bool has_system() const { return run_->has_simulation(); }
   bool complete() const { return complete_; }
   const Job& job() const { return job_; }
+  /// What the run has warned of, after the warnings of the job.
+  const std::vector<std::string>& told() const { return told_; }
+  /// That an unfinished run writes when it is closed; empty: none.
+  std::string checkpoint_path() const { return options_.default_checkpoint.string(); }
   State state(nb::handle owner);
   void write_checkpoint(const std::string& path);
 
@@ -71,6 +76,8 @@ class Session {
  private:
   class Observing;
   void interrupt_if_asked();
+  bool execute();
+  void hear(const std::string& warning);
   void end();
 
   std::optional<ResumedJob> resumed_;
@@ -86,6 +93,7 @@ class Session {
   std::int64_t callbacks_made_ = 0;
   std::uint64_t called_step_ = ~std::uint64_t(0);
   std::exception_ptr thrown_;  // by a callback
+  std::vector<std::string> told_;
   Use use_;
   std::atomic<bool> interrupted_{false};
   bool started_ = false, ended_ = false, complete_ = false, broken_ = false, closed_ = false;

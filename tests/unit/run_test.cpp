@@ -9,9 +9,11 @@
 #include <cstring>
 #include <limits>
 
+#include "app/build_check.h"
 #include "app/commands.h"
 #include "engine/base/error.h"
 #include "engine/dynamics/simulation.h"
+#include "engine/job/engine_library.h"
 #include "engine/job/job.h"
 #include "engine/run/md_stage.h"
 #include "forces/register.h"
@@ -385,6 +387,16 @@ TEST_F(RunTest, TheRecordHoldsEveryDefaultAndTheSeed) {
   EXPECT_EQ(record["system"]["structure"], "fcc");
   EXPECT_EQ(record["stages"][0]["integrator"]["type"], "velocity_verlet");
   EXPECT_EQ(record["stages"][0]["name"], "md");
+}
+
+TEST(BuildCheck, TellsBothBuildsWhereTheyDiffer) {
+  EXPECT_EQ(other_build("_perrin.so", build_tag(), layout), "");
+  const std::string tag = other_build("_perrin.so", "gcc-1 c++98 perrin-0.0.1", layout);
+  for (const char* part : {"_perrin.so and ", "gcc-1 c++98 perrin-0.0.1 layout-", build_tag()})
+    EXPECT_NE(tag.find(part), std::string::npos) << tag;
+  Layout sizes = layout;
+  sizes[3] += 8;
+  EXPECT_NE(other_build("_perrin.so", build_tag(), sizes), "");
 }
 
 TEST(Duration, IsReadWithUnits) {

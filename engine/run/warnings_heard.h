@@ -1,0 +1,27 @@
+// Who hears the warnings of a run: standard error, unless the program that drives it does.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace perrin {
+
+/// While it lives, warnings of runs on this thread go to a function, not to the console. The log of
+/// a run has them all the same.
+class WarningsHeard {
+ public:
+  using Function = std::function<void(const std::string& what)>;
+  explicit WarningsHeard(Function function);
+  ~WarningsHeard();
+  WarningsHeard(const WarningsHeard&) = delete;
+  WarningsHeard& operator=(const WarningsHeard&) = delete;
+
+  /// Whether somebody hears it: a line that begins with "warning: ", which is left out.
+  static bool tell(const std::string& line);
+
+ private:
+  Function function_;
+  WarningsHeard* before_;
+};
+
+}  // namespace perrin

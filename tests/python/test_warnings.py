@@ -1,0 +1,103 @@
+"""Warnings of jobs and runs as Python's, what set() leaves behind, and modules of other builds."""
+import os
+import shutil
+import subprocess
+import sys
+import warnings
+
+import pytest
+
+import perrin
+from perrin.errors import JobWarning
+
+
+@pytest.fixture
+def tiny_steps(liquid):
+    """Steps that are rounded away: the engine warns of them when the stage begins."""
+    return {**liquid, "stages": [{"type": "md", "steps": 9, "integrator": {
+        "type": "velocity_verlet", "timestep": 1e-11}}]}
+
+
+def test_what_a_run_warns_of_is_a_warning_of_python(tiny_steps, capfd):
+    sim = perrin.Simulation(tiny_steps)
+    assert sim.warnings == []
+    with pytest.warns(JobWarning, match="too long for this time step") as caught:
+        sim.run(3)
+    assert len(caught) == 1 and caught[0].filename == __file__
+    assert len(sim.warnings) == 1 and sim.warnings[0].startswith("the box is too long")
+    sim.run()  # said once
+    assert len(sim.warnings) == 1
+    assert capfd.readouterr() == ("", "")
+
+
+def test_warnings_may_be_errors(tiny_steps):
+    sim = perrin.Simulation(tiny_steps)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(JobWarning, match="too long for this time step"):
+            sim.run(3)
+    sim.run()  # as after an exception of a callback
+    assert sim.complete and sim.step == 9
+
+
+def test_warnings_of_jobs(liquid, tmp_path):
+    job = {**liquid, "neighbors": {"exclusions": ["molecules"]}}
+    with pytest.warns(JobWarning, match="excludes no pair") as caught:
+        sim = perrin.Simulation(job)
+    assert caught[0].filename == __file__ and sim.warnings == [str(caught[0].message)]
+    assert sim.warnings[0].startswith("neighbors.exclusions: \"molecules\" excludes no pair")
+    sim.run(2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # not again
+        sim.set({"stages[0].integrator.timestep": 0.002})
+    assert len(sim.warnings) == 1
+    job["stages"] = [{**job["stages"][0], "steps": 1}]
+    with pytest.warns(JobWarning, match="excludes no pair"):
+        perrin.run(job, output_dir=tmp_path, quiet=True)
+
+
+def test_set_leaves_no_files_and_no_lock(liquid, tmp_path):
+    """The copy through which it goes is no checkpoint of the simulation, which wants none."""
+    sim = perrin.Simulation({**liquid, "observers": []}, output_dir=tmp_path)
+    sim.run(3)
+    sim.set({"stages[0].integrator.timestep": 0.002})
+    sim.run(3)
+    with perrin.Simulation({**liquid, "observers": [{"type": "thermo", "stride": 1}]},
+                           output_dir=tmp_path) as other:  # nobody writes here
+        other.run(1)
+        with pytest.raises(perrin.JobError, match="another simulation of this process.*close()"):
+            perrin.Simulation({**liquid, "observers": [{"type": "thermo", "stride": 1}]},
+                              output_dir=tmp_path, overwrite=True)
+    sim.close()
+    assert set(os.listdir(tmp_path)) == {"thermo.h5"}
+
+
+def test_set_keeps_the_wanted_checkpoint(liquid, tmp_path):
+    sim = perrin.Simulation(liquid, output_dir=tmp_path, checkpoint="last.h5")
+    sim.run(3)
+    sim.set({"stages[0].integrator.timestep": 0.002})
+    sim.run(2)
+    sim.close()
+    assert {*os.listdir(tmp_path)} <= {"last.h5", "last.h5.prev"}
+    assert perrin.Simulation.resume(tmp_path / "last.h5").step == 5
+
+
+def test_set_refuses_what_shows_when_the_checkpoint_is_read(liquid):
+    liquid["stages"][0]["steps"] = 20
+    sim = perrin.Simulation(liquid)
+    sim.run(10)
+    with pytest.raises(perrin.JobError, match="must be at least 10, .* got 5"):
+        sim.set({"stages[0].steps": 5})
+    assert sim.run() and sim.step == 20
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="makes another libperrin by a compiler")
+def test_a_library_of_another_build_is_refused(tmp_path):
+    (tmp_path / "other.c").write_text("int other;\n")
+    subprocess.run(["cc", "-shared", "-o", "libperrin.so.0", "other.c"], cwd=tmp_path, check=True)
+    folders = f"{tmp_path}:{os.environ.get('LD_LIBRARY_PATH', '')}"
+    done = subprocess.run([sys.executable, "-c", "import perrin"], capture_output=True, text=True,
+                          env={**os.environ, "LD_LIBRARY_PATH": folders})
+    assert done.returncode == 1
+    assert "ImportError: " in done.stderr and "different builds of Perrin" in done.stderr
+    assert "_perrin." in done.stderr and f"{tmp_path}/libperrin.so.0" in done.stderr
