@@ -1,6 +1,7 @@
 """`perrin import lammps`: jobs from scripts. ENERGIES are LAMMPS's own (22 Jul 2025 - Update 4), of
 the same scripts after `run 0` with `thermo_style custom pe press` and `thermo_modify norm no`."""
 import json
+import math
 import os
 import subprocess
 import sys
@@ -252,7 +253,7 @@ def test_what_is_not_understood_is_listed(tmp_path):
 fix 7 all shake 0.0001 20 0 b 1
 compute 5 all pe/atom
 print "nothing ${there} to see"
-kspace_style pppm 1e-4
+kspace_style msm 1e-4
 variable i loop 3
 next i
 jump SELF top""")
@@ -294,3 +295,149 @@ def test_command(tmp_path):
     done = run("lammps", "in.melt", "--overwrite")
     assert done.returncode == 1 and "in.melt:15: not understood: fix 8 all shake" in done.stderr
     assert os.listdir(tmp_path).count("job.json") == 1
+
+
+def ions(rng):
+    """64 ions of rock salt that have moved a little, in a box of 4 x 4 x 4."""
+    grid = np.stack(np.meshgrid(*[np.arange(4)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    kind = 1 + grid.sum(axis=1) % 2
+    return grid + 0.5 + rng.uniform(-0.1, 0.1, grid.shape), kind, np.where(kind == 1, 0.8, -0.8)
+
+
+def pairs_within(r, cutoff, edge=4.0):
+    """Indices and distances of all pairs closer than the cut-off, with their images."""
+    shifts = edge * np.stack(np.meshgrid(*[np.arange(-1, 2)] * 3), axis=-1).reshape(-1, 3)
+    i, j = np.triu_indices(len(r), 1)
+    d = np.linalg.norm(r[i][:, None] - r[j][:, None] + shifts, axis=2)
+    pair, image = np.nonzero(d < cutoff)
+    return i[pair], j[pair], d[pair, image]
+
+
+ERFC = np.vectorize(math.erfc)
+A, RC = 0.3, 1.9  # the cut-off is less than half of the box
+DSF = ERFC(A * RC) / RC**2 + 2 * A / np.sqrt(np.pi) * np.exp(-(A * RC)**2) / RC
+CHARGES = {
+    "coul/cut 1.9": lambda r: 1 / r,
+    "coul/debye 1.5 1.9": lambda r: np.exp(-1.5 * r) / r,
+    "coul/dsf 0.3 1.9": lambda r: ERFC(A * r) / r - ERFC(A * RC) / RC + DSF * (r - RC),
+    "coul/wolf 0.3 1.9": lambda r: ERFC(A * r) / r - ERFC(A * RC) / RC,
+}
+
+
+@pytest.mark.parametrize("style", CHARGES)
+@pytest.mark.parametrize("beside", ["", "lj/cut/"])
+def test_charges_within_a_cutoff(tmp_path, style, beside):
+    """Against the formulas of LAMMPS's manual; dsf and wolf have an energy of each charge, too."""
+    r, kind, q = ions(np.random.default_rng(3))
+    lines = "".join(f"{n + 1} {k} {c} {x:.12f} {y:.12f} {z:.12f}\n"
+                    for n, (k, c, (x, y, z)) in enumerate(zip(kind, q, r)))
+    data = ("ions\n\n64 atoms\n2 atom types\n\n0 4 xlo xhi\n0 4 ylo yhi\n0 4 zlo zhi\n\n"
+            "Masses\n\n1 1\n2 1\n\nAtoms # charge\n\n" + lines)
+    (tmp_path / "ions.data").write_text(data)
+    words = style.split()
+    if beside:  # the cut-off of Lennard-Jones is another one
+        words.insert(len(words) - 1, "1.2")
+    text = (f"units lj\natom_style charge\ndielectric 2.0\nread_data ions.data\n"
+            f"pair_style {beside}{' '.join(words)}\n"
+            f"pair_coeff * *{' 1.0 0.9' if beside else ''}\nfix 1 all nve\nrun 0\n")
+    result = job_of(tmp_path, text, data=False)
+    assert not result.not_understood, result.not_understood
+    i, j, d = pairs_within(r, RC)
+    wanted = np.sum(q[i] * q[j] * CHARGES[style](d)) / 2
+    if "dsf" in style or "wolf" in style:
+        shift = ERFC(A * RC) / RC + (DSF * RC if "dsf" in style else 0)
+        wanted -= np.sum(q**2) * (shift / 2 + A / np.sqrt(np.pi)) / 2
+    if beside:
+        near = d[d < 1.2]
+        wanted += np.sum(4 * ((0.9 / near)**12 - (0.9 / near)**6))
+    (tmp_path / "job.json").write_text(result.text)
+    sim = perrin.Simulation(str(tmp_path / "job.json"), output_dir=str(tmp_path / "out"),
+                            device="cpu")
+    assert sim.totals.potential == pytest.approx(wanted, rel=2e-5)
+
+
+@pytest.mark.parametrize("kspace", ["ewald 1e-5", "pppm 1e-5"])
+def test_charges_of_all_copies(tmp_path, kspace):
+    """Rock salt: Madelung's constant 1.74756459 (nearest neighbours at the distance 1)."""
+    text = ("units lj\nlattice sc 1.0\nregion box block 0 6 0 6 0 6\ncreate_box 2 box\n"
+            "create_atoms 1 box\nmass * 1\n" + "".join(
+                f"set atom {6 * row + 1 + k} type 2\n" for row in range(36)
+                for k in range((row + row // 6 + 1) % 2, 6, 2)) +
+            "set type 1 charge 1.5\nset type 2 charge -1.5\n"
+            "pair_style hybrid/overlay lj/cut 1.5 coul/long 2.4\npair_coeff * * coul/long\n"
+            f"pair_coeff * * lj/cut 0.0 1.0\nkspace_style {kspace}\nfix 1 all nve\nrun 0\n")
+    result = job_of(tmp_path, text, data=False)
+    assert not result.not_understood, result.not_understood
+    (tmp_path / "job.json").write_text(result.text)
+    sim = perrin.Simulation(str(tmp_path / "job.json"), output_dir=str(tmp_path / "out"),
+                            device="cpu")
+    assert sim.totals.potential == pytest.approx(-1.74756459 * 1.5**2 * 216 / 2, rel=1e-4)
+    ewald, = (f for f in result.job["forces"] if f["type"] == "ewald")
+    assert ewald["accuracy"] == 1e-5 and ("mesh" in ewald) == kspace.startswith("pppm")
+
+
+def test_weights_of_charges(tmp_path):
+    """Other weights along bonds than those of the other pairs are not those of a job."""
+    text = ("atom_style full\nspecial_bonds lj 0 1 1\npair_style lj/cut/coul/cut 2.0\n"
+            "bond_style harmonic\nread_data full.data\npair_coeff * * 1 1\nbond_coeff * 20 1\n"
+            "fix 1 all nve\nrun 0\n")
+    (tmp_path / "full.data").write_text(
+        "full\n\n3 atoms\n2 bonds\n1 atom types\n1 bond types\n\n0 9 xlo xhi\n0 9 ylo yhi\n"
+        "0 9 zlo zhi\n\nMasses\n\n1 1\n\nAtoms # full\n\n1 1 1 1 1 1 1\n2 1 1 -1 2 1 1\n"
+        "3 1 1 0.5 3 1 1\n\nBonds\n\n1 1 1 2\n2 1 2 3\n")
+    told = job_of(tmp_path, text, data=False).not_understood
+    assert len(told) == 1 and "weights (0.0, 0.0, 0.0) of charges" in told[0][1]
+    same = text.replace("lj 0 1 1", "lj/coul 0 1 1")
+    result = job_of(tmp_path, same, data=False)
+    assert not result.not_understood and "ignore" not in result.job
+
+
+def test_springs_and_prescribed_motion(tmp_path):
+    """fix spring: energies K/2 (distance - R0)^2 of centres of mass; fix move: where they are."""
+    text = """units lj
+region box block 0 10 0 12 0 14
+create_box 2 box
+create_atoms 1 single 2 3 4 units box
+create_atoms 1 single 3 3 4 units box
+create_atoms 2 single 6 7 5 units box
+create_atoms 2 single 6 9 5 units box
+create_atoms 2 single 8 9 5 units box
+mass 1 1.0
+mass 2 3.0
+group one id 1 2
+group two id 3 4
+group last id 5
+pair_style zero 1.0
+pair_coeff * *
+fix 1 one spring tether 5.0 1.0 NULL 4.5 0.2
+fix 2 one spring couple two 2.0 0.0 0.0 0.0 1.5
+fix 3 all nve
+fix 4 last move wiggle 0.5 0.0 -0.2 3.0 units box
+timestep 0.01
+run 60
+"""
+    result = job_of(tmp_path, text, data=False)
+    assert not result.not_understood, result.not_understood
+    (tmp_path / "job.json").write_text(result.text)
+    sim = perrin.Simulation(str(tmp_path / "job.json"), output_dir=str(tmp_path / "out"),
+                            device="cpu")
+    centre, other = np.array([2.5, 3, 4]), np.array([6, 8, 5])
+    place = np.hypot(centre[0] - 1.0, centre[2] - 4.5)  # not along y
+    wanted = 5.0 / 2 * (place - 0.2)**2 + 2.0 / 2 * (np.linalg.norm(other - centre) - 1.5)**2
+    assert sim.totals.potential == pytest.approx(wanted, rel=1e-6)
+    start = sim.positions[4]
+    sim.run()
+    np.testing.assert_allclose(sim.positions[4] - start,
+                               np.array([0.5, 0, -0.2]) * np.sin(2 * np.pi * 0.6 / 3), atol=1e-6)
+
+
+@pytest.mark.parametrize("line, said", [
+    ("fix 9 all spring tether 5.0 1 1 1 0\nfix 8 all move rotate 0 0 0 0 0 1 5", "fix move rotate"),
+    ("fix 9 all spring couple 1 5.0 1 0 0 1", "the group 1 is not known"),
+    ("kspace_modify slab nozforce", "slab nozforce"),
+    ("set group all charge 1.0", "expected set type"),
+])
+def test_what_of_it_is_listed(tmp_path, line, said):
+    text = SCRIPTS["melt"].replace("\nfix 1 all nve", f"\n{line}\nfix 1 all nve")
+    told = job_of(tmp_path, text).not_understood
+    assert any(said in why for _, why in told), told

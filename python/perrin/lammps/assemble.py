@@ -6,6 +6,9 @@ from perrin.importing.parts import continued, with_end
 from perrin.importing.write import Commented
 
 
+CHARGE_FORCES = ("coulomb", "coulomb_dsf", "debye_hueckel", "ewald")
+
+
 def assemble(script, last=True):
     """The job of what was read since the beginning or the part before. last: nothing follows."""
     result, job = script.result, {}
@@ -18,17 +21,20 @@ def assemble(script, last=True):
     job["system"] = system(script) if script.part == 1 else Commented(
         continued(script.part, script.velocity is None), None)
     made = interactions(script)
+    if script.charges:
+        job["attributes"] = {"charge": {"types": dict(script.charges), "default": 0}}
     if script.velocity is not None:
         job["velocity"] = script.velocity
     if script.used_groups:
         job["groups"] = dict(script.used_groups)
-    exclusions(script, job)
     job["forces"] = made + [force for _, force in script.fields]
+    exclusions(script, job)
     left = [f"{k}s" for k in ("bond", "angle", "dihedral", "improper")
             if script.data and script.data.counts.get(f"{k}s") and not any(
                 force["type"].startswith(f"{k}_") for force in made)]
-    charged = "charge" in (script.style or "") or "full" in (script.style or "")
-    if charged and script.data:
+    style = (script.style or (script.data.style if script.data else None) or "").split()
+    charged = {"charge", "full", "dipole", "wavepacket"} & set(style)
+    if charged and script.data and not any(force["type"] in CHARGE_FORCES for force in made):
         left.append("charges")
     if left:
         job["ignore"] = left
@@ -116,7 +122,7 @@ def raise_no_particles(script):
 def interactions(script):
     result, made = script.result, []
     try:
-        for force, note in script.pairs.forces(script.types, script.number):
+        for force, note in script.pairs.forces(script):
             made.append(Commented(force, script.pairs.lines[-1]))
             if note:
                 result.changed.append((script.pairs.lines[-1], note))
@@ -143,6 +149,10 @@ def exclusions(script, job):
                                              f"{weights}: pairs are excluded or not"))
         weights = (0, 0, 0)
     job["neighbors"] = {"exclusions": table[weights]}
+    if script.special_charges != weights and any(f["type"] in CHARGE_FORCES for f in job["forces"]):
+        script.result.not_understood.append((script.system_line, "special_bonds with weights "
+                                             f"{script.special_charges} of charges and {weights} "
+                                             "of other pairs: the job has the latter for both"))
 
 
 def observers(script):

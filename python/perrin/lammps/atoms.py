@@ -108,9 +108,9 @@ def region(words, lattice, number, known, edges):
     options = dict(zip(rest[::2], rest[1::2]))
     if set(options) - {"units", "side"}:
         raise NotUnderstood(f"a region with {' '.join(sorted(set(options) - {'units', 'side'}))}")
-    if values and options.get("units", "lattice") == "lattice" and lattice is None:
-        raise NotUnderstood("a region in units of a lattice, which is not known")
-    scale = np.ones(3) if options.get("units") == "box" or not values else lattice.spacing
+    # Without a lattice LAMMPS has one of the spacing 1.
+    scale = np.ones(3) if options.get("units") == "box" or not values or lattice is None \
+        else lattice.spacing
 
     def place(word, axis, upper):
         if word in ("INF", "EDGE"):

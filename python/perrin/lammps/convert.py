@@ -8,6 +8,7 @@ from perrin.importing.lines import NotUnderstood, Result
 from perrin.importing.write import job_text
 from perrin.lammps import forces
 from perrin.lammps.bonded import Bonded
+from perrin.lammps.charges import Charges
 from perrin.lammps.groups import Groups
 from perrin.lammps.runs import Runs
 from perrin.lammps.script import Variables, logical_lines, split
@@ -23,12 +24,12 @@ NO_EFFECT = {"neigh_modify", "neighbor", "newton", "processors", "thermo_modify"
 # What begins another job where a run has been: other forces, other velocities.
 FORCES = {"pair_style", "pair_coeff", "pair_modify", "bond_style", "bond_coeff", "angle_style",
           "angle_coeff", "dihedral_style", "dihedral_coeff", "improper_style", "improper_coeff",
-          "special_bonds"}
+          "special_bonds", "kspace_style", "kspace_modify", "dielectric"}
 PARTICLES = {"create_atoms", "delete_atoms", "displace_atoms", "set", "mass", "read_data",
-             "kspace_style", "change_box", "replicate"}
+             "change_box", "replicate"}
 
 
-class Script(System, Groups, Styles, Runs):
+class Script(System, Groups, Styles, Charges, Runs):
     def __init__(self, path, variables, result, folder, name):
         self.path, self.result, self.folder, self.name = path, result, folder, name
         self.variables = Variables(variables, self.keyword)
@@ -44,6 +45,8 @@ class Script(System, Groups, Styles, Runs):
         self.thermo, self.fields, self.ran, self.friction = None, [], False, False
         self.box, self.steps, self.seed, self.lost = None, 0, None, False
         self.set_velocities, self.part, self.adapted = {}, 1, set()
+        self.kspace, self.slab, self.special_charges = None, None, (0.0, 0.0, 0.0)
+        self.dielectric, self.charges = 1.0, {}
         self.whole = None  # the type that fills the box as one lattice
 
     def keyword(self, word):

@@ -21,6 +21,8 @@ def field(script, group, style, words):
         made = [wall(script, style, *each) for each in faces(script, words)]
     elif style == "spring/self" and len(words) == 1:
         made = [{"type": "tether", "stiffness": [number(words[0])] * 3}]
+    elif style == "spring":
+        return [spring(script, group, words)]
     if made is None:
         return None
     if group != "all":
@@ -28,9 +30,37 @@ def field(script, group, style, words):
     return made
 
 
+def spring(script, group, words):
+    """A spring at the centre of mass of a group: to a point, or to another group. LAMMPS shares its
+    force by mass, as the job does; a coordinate NULL is one that it does not act along."""
+    number, kind = script.number, words[0]
+    if kind not in ("tether", "couple"):
+        raise NotUnderstood(f"fix spring {kind}: expected tether or couple")
+    names, rest = [group], list(words[1:])
+    if kind == "couple":
+        names.append(rest.pop(0))
+    stiffness, place, length = rest[0], rest[1:4], number(rest[4])
+    axes = "".join(a for a, word in zip("xyz", place) if word != "NULL")
+    if script.dimension == 2:
+        axes = axes.replace("z", "")
+    made = {"type": "group_restraint",
+            "groups": [script.use(name) if name != "all" else name for name in names],
+            "stiffness": number(stiffness), "length": length}
+    if kind == "couple" and any(number(w) for w in place if w != "NULL"):
+        raise NotUnderstood("fix spring couple with a distance along axes: expected 0.0 0.0 0.0 "
+                            "and a length")
+    if kind == "tether":
+        script.whole = None  # a start from a file has the script's coordinates
+        made["point"] = [number(word) if word != "NULL" else 0 for word in place]
+    if axes not in ("xyz", "xy") or script.dimension == 3 and axes != "xyz":
+        made["axes"] = axes
+    return made
+
+
 def faces(script, words):
     """(face, place, three numbers) of each wall of a fix wall/…."""
     found, words, box = [], list(words), False
+    script.whole = None  # a start from a file has the script's coordinates
     while words:
         word = words.pop(0)
         if word in ("units", "fld", "pbc"):

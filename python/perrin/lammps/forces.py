@@ -4,6 +4,7 @@ import math
 import re
 
 from perrin.importing.lines import NotUnderstood
+from perrin.lammps.charges import charge_force, separated, uncharged
 
 SUFFIX = re.compile(r"/(omp|opt|gpu|kk|intel)$")
 
@@ -76,15 +77,21 @@ class Pairs:
             both = row[:2] if name == "PairIJ Coeffs" else [row[0], row[0]]
             self.coefficient(both + row[2 if name == "PairIJ Coeffs" else 1:], types, None)
 
-    def forces(self, types, number):
+    def forces(self, script):
         """[(force, note or None)] of all styles."""
-        made = []
+        made, types, number = [], script.types, script.number
         for index, (style, settings) in enumerate(self.styles):
             if style in ("none", "zero"):
                 continue
+            table = {(i, j): words for (k, i, j), words in self.coefficients.items() if k == index}
+            named, (style, kind) = style, uncharged(style)
+            if kind is not None:
+                (settings, table), own, cutoff = separated(named, settings, table, kind, style)
+                made.append((charge_force(script, kind, own, cutoff), None))
+                if style is None:
+                    continue
             if style not in PAIRS:
                 raise NotUnderstood(f"pair_style {style}")
-            table = {(i, j): words for (k, i, j), words in self.coefficients.items() if k == index}
             if not self.mixed:
                 missing = [i for i in range(1, types + 1) if (i, i) not in table]
                 if missing and not table:

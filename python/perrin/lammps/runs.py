@@ -36,7 +36,7 @@ class Runs:
         step = self.timestep if self.timestep is not None else self.units.timestep
         held, moved = [], []
         for fix in self.fixes.values():
-            if fix.style in ("setforce", "freeze"):
+            if fix.style in ("setforce", "freeze", "move"):
                 held.append(fix)
             elif fix.style in fixes.BATHS or fix.style in ("nve", "nvt", "npt", "nph", "brownian"):
                 moved.append(fix)
@@ -57,6 +57,9 @@ class Runs:
         step = self.units.time(step)
         kept = []  # (group, integrator, line) of those whose forces are set to 0
         for fix in held:
+            if fix.style == "move":
+                kept.append((fix.group, self.prescribed(fix), fix.line))
+                continue
             if any(w not in ("0.0", "0", "0.") for w in fix.words[:self.dimension]):
                 raise NotUnderstood(f"{fix.line}: fix {fix.style} of a part of the forces")
             velocity = [v or 0 for v in self.set_velocities.get(fix.group, [0, 0, 0])]
@@ -84,6 +87,23 @@ class Runs:
             integrators.append({"type": "frozen", "timestep": step, "group": "rest"})
         return {"integrators": integrators}
 
+    def prescribed(self, fix):
+        """The integrator of `fix move`: linear or wiggle."""
+        kind, words = fix.words[0], fix.words[1:]
+        scale = [1, 1, 1] if words[-2:] == ["units", "box"] or self.lattice is None \
+            else self.lattice.spacing
+        if kind not in ("linear", "wiggle"):
+            raise NotUnderstood(f"fix move {kind}: expected linear or wiggle")
+        numbers = [self.number(w) * s if w != "NULL" else None for w, s in zip(words[:3], scale)]
+        if None in numbers[:self.dimension]:
+            raise NotUnderstood(f"fix move {kind} with NULL: other forces move these particles "
+                                "along that axis")
+        numbers = [v or 0 for v in numbers]
+        if kind == "linear":
+            return {"type": "moving", "velocity": [v / self.units.of_time for v in numbers]}
+        return {"type": "moving", "velocity": [0, 0, 0], "oscillation": {
+            "amplitude": numbers, "period": self.units.time(self.number(words[3]))}}
+
     def covered(self, names):
         """Whether every particle is in one of the groups, as far as that is known."""
         if self.atoms is not None:
@@ -107,7 +127,7 @@ class Runs:
             self.result.no_effect.append(line)
             return
         if style in fixes.BATHS or style in ("nve", "nvt", "npt", "nph", "brownian", "setforce",
-                                             "freeze", "deform"):
+                                             "freeze", "move", "deform"):
             self.fixes[name] = fixes.Fix(line, group, style, words)
             return
         if style == "adapt" and words[1:4] == ["pair", "soft", "a"] and len(words) == 7:

@@ -24,31 +24,25 @@ class Styles:
                 raise NotUnderstood(f"pair_modify {key}")
 
     def do_special_bonds(self, rest, line):
-        words, values = list(rest), None
+        """Weights of pairs along bonds: of pair forces, and of charges."""
+        words, weights, charges = list(rest), self.special, self.special_charges
+        known = {"fene": (0, 1, 1), "charmm": (0, 0, 0), "dreiding": (0, 0, 1)}
         while words:
             word = words.pop(0)
-            if word == "fene":
-                values = (0.0, 1.0, 1.0)
-            elif word == "charmm":
-                values = (0.0, 0.0, 0.0)
-            elif word == "dreiding":
-                values = (0.0, 0.0, 1.0)
-            elif word in ("lj", "lj/coul"):
-                values, words = tuple(self.number(w) for w in words[:3]), words[3:]
-            elif word == "coul":
-                words = words[3:]
-            elif word in ("angle", "dihedral", "one/five"):
-                words = words[1:]
-            elif word == "extra":
+            if word in known:
+                weights = charges = known[word]
+            elif word in ("lj", "lj/coul", "coul"):
+                said, words = [self.number(w) for w in words[:3]], words[3:]
+                weights = weights if word == "coul" else said
+                charges = charges if word == "lj" else said
+            elif word in ("angle", "dihedral", "one/five", "extra"):
                 words = words[1:]
             else:
-                values, words = tuple(self.number(w) for w in [word, *words[:2]]), words[2:]
-        if values is not None:
-            self.special = tuple(v if v > 1e-50 else 0.0 for v in values)  # 1e-100 is LAMMPS's 0
-
-    def do_kspace_style(self, rest, line):
-        if rest[0] != "none":
-            raise NotUnderstood(f"kspace_style {rest[0]}: long-range sums")
+                weights, words = [self.number(w) for w in [word, *words[:2]]], words[2:]
+                charges = weights
+        self.special, self.special_charges = (
+            tuple(float(v) if v > 1e-50 else 0.0 for v in of)  # 1e-100 is LAMMPS's 0
+            for of in (weights, charges))
 
 
 def bonded(kind):

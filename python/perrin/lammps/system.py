@@ -128,6 +128,8 @@ class System:
                 int(rest[1])
         elif rest[0] == "type" and self.atoms is not None:
             self.atoms.type[self.chosen(style, which)] = int(rest[1])
+        elif rest[0] == "charge":
+            self.set_charge(style, which, self.number(rest[1]))
         elif rest[0] == "image":
             self.result.no_effect.append(line)
         else:

@@ -1,0 +1,99 @@
+"""Charges of LAMMPS: pair styles coul/… alone or beside another style, kspace_style, dielectric.
+
+The constant of Coulomb's law is the same in both: 1 in units lj, e^2/(4 pi eps_0) in the others."""
+import re
+
+from perrin.importing.lines import NotUnderstood
+
+# Styles that are sums of charges, with the settings that stand before their cut-off.
+CHARGED = {"cut": [], "long": [], "debye": ["kappa"], "dsf": ["damping"], "wolf": ["damping"]}
+SPLIT = re.compile(r"(?:(lj/cut|buck|born)/)?coul/(\w+)$")
+IGNORED = ("gewald", "mesh", "mesh/disp", "order", "order/disp", "mix/disp", "minorder", "overlap",
+           "diff", "fftbench", "collective", "compute", "cutoff/adjust", "eigtol", "force",
+           "force/disp/real", "pressure/scalar", "scafacos", "splittol", "disp/auto", "kmax/ewald",
+           "gewald/disp")
+
+
+class Charges:
+    """A part of perrin.lammps.convert.Script, whose members it uses."""
+
+    def do_kspace_style(self, rest, line):
+        if rest[0] == "none":
+            self.kspace = None
+            return
+        style = re.sub(r"/(omp|opt|gpu|kk|intel)$", "", rest[0])
+        if style not in ("ewald", "pppm", "pppm/cg", "pppm/stagger"):
+            raise NotUnderstood(f"kspace_style {rest[0]}: expected ewald or pppm")
+        self.kspace = {"accuracy": self.number(rest[1])}
+        if style != "ewald":
+            self.kspace["mesh"] = {}
+
+    def do_kspace_modify(self, rest, line):
+        words = list(rest)
+        while words:
+            key = words.pop(0)
+            if key == "slab":
+                self.slab = words.pop(0)
+                if self.slab == "nozforce":
+                    raise NotUnderstood("kspace_modify slab nozforce")
+            elif key in IGNORED:
+                words = words[3 if key.startswith(("mesh", "kmax")) else 1:]
+            else:
+                raise NotUnderstood(f"kspace_modify {key}")
+        if self.slab is None:
+            self.result.no_effect.append(line)
+
+    def do_dielectric(self, rest, line):
+        self.dielectric = self.number(rest[0])
+
+    def set_charge(self, style, which, value):
+        """`set type I charge q` of particles that the script makes."""
+        from perrin.lammps.forces import several
+        if style != "type" or self.data is not None:
+            raise NotUnderstood(f"set {style} … charge: expected set type of particles that the "
+                                "script makes")
+        for kind in several(which, self.types):
+            self.charges[str(kind)] = value
+
+
+def uncharged(style):
+    """(style of what is not charges, kind of sum over charges); None where there is none."""
+    match = SPLIT.match(style)
+    if not match or match[2] not in CHARGED:
+        return style, None
+    return match[1], match[2]
+
+
+def separated(style, settings, table, kind, other):
+    """Settings and coefficients of the style that is beside the charges, and those of the charges:
+    ((settings, table), [numbers before the cut-off], cut-off)."""
+    extra = len(CHARGED[kind])
+    own, rest = settings[:extra], settings[extra:]
+    if not rest:
+        raise NotUnderstood(f"pair_style {style}: the cut-off is missing")
+    count = {"lj/cut": 2, "buck": 3, "born": 5, None: 0}[other]
+    for words in table.values():  # epsilon sigma [cut-off [cut-off of charges]]
+        if len(words) > count + (1 if other else 0):
+            raise NotUnderstood(f"pair_style {style}: a cut-off of charges for each pair of types")
+    return (rest[:1], table), own, rest[-1]
+
+
+def charge_force(script, kind, own, cutoff):
+    """The force of all charges."""
+    number, made = script.number, {}
+    if kind == "long":
+        if script.kspace is None:
+            raise NotUnderstood("pair_style …/coul/long without a kspace_style")
+        made = {"type": "ewald", "cutoff": number(cutoff), **script.kspace}
+        if script.slab is not None:
+            made["slab"] = number(script.slab)
+    elif kind in ("dsf", "wolf"):
+        made = {"type": "coulomb_dsf", "cutoff": number(cutoff), "damping": number(own[0]),
+                "truncation": "force_shift" if kind == "dsf" else "energy_shift"}
+    elif kind == "debye":
+        made = {"type": "debye_hueckel", "cutoff": number(cutoff), "kappa": number(own[0])}
+    else:
+        made = {"type": "coulomb", "cutoff": number(cutoff)}
+    if script.dielectric != 1:
+        made["coulomb"] = {"permittivity": script.dielectric}
+    return made
