@@ -96,8 +96,9 @@ void copy_named(const fs::path& from, const fs::path& folder, const std::string&
 }  // namespace
 
 const std::vector<std::string>& plugin_kinds() {
-  static const std::vector<std::string> kinds{"pair",  "many_body",  "bond",     "angle",  "field",
-                                              "force", "integrator", "observer", "system", "stage"};
+  static const std::vector<std::string> kinds{
+      "pair",       "many_body",        "bond",     "angle",  "field", "force",
+      "integrator", "noisy_integrator", "observer", "system", "stage"};
   return kinds;
 }
 

@@ -1,13 +1,19 @@
 # perrin_kernel_options(FILE …): files with loops over particles, in the language that they are
-# compiled in. A quick build has -O2, four fifths of the time that -O3 takes.
+# compiled in. A quick build has -O2 (PERRIN_QUICK_LOOPS), four fifths of the time that -O3 takes.
 function(perrin_kernel_options)
   if(PERRIN_CUDA)
     set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
-    if(PERRIN_QUICK_BUILD)
-      set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -Xcompiler=-O2)
-    endif()
-  elseif(PERRIN_QUICK_BUILD)
-    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -O2)
+  endif()
+  if(NOT PERRIN_QUICK_BUILD)
+    return()
+  endif()
+  if(NOT DEFINED PERRIN_QUICK_LOOPS)
+    set(PERRIN_QUICK_LOOPS -O2)
+  endif()
+  if(PERRIN_CUDA AND PERRIN_QUICK_LOOPS)
+    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -Xcompiler=${PERRIN_QUICK_LOOPS})
+  elseif(PERRIN_QUICK_LOOPS)
+    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS ${PERRIN_QUICK_LOOPS})
   endif()
 endfunction()
 

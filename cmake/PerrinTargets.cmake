@@ -1,3 +1,5 @@
+include(PerrinPlugin)  # perrin_kernel_options, perrin_add_plugin
+
 # perrin_folder(NAME SOURCES a.cpp … KERNELS b.cpp … COLD c.cpp …)
 #   The object libraries of one folder. KERNELS are files with device code: compiled as CUDA where
 #   there is a CUDA toolkit, otherwise as C++. COLD are those that read a job or a command line

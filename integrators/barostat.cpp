@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/components/rigid_bodies.h"
 #include "engine/device/parallel.h"
 #include "engine/domain/reduction.h"
 #include "engine/dynamics/simulation.h"
@@ -22,6 +23,11 @@ void check_ramps(const BarostatSettings& s, Setup& setup) {
     check_ramp({s.final_temperature, s.ramp.steps}, "temperature", setup, "barostat.");
   if (s.final_temperature && !s.temperature)
     setup.error("barostat.final_temperature", "needs a temperature");
+}
+
+/// Those that are not sites of rigid bodies.
+std::int64_t free_particles(const StepContext& s) {
+  return s.particles.size() - (s.bodies ? s.bodies->sites() : 0);
 }
 
 }  // namespace
@@ -96,7 +102,7 @@ std::unique_ptr<Barostat> Barostat::make(const std::optional<BarostatSettings>& 
 
 void Barostat::begin(Simulation& s, double timestep, const Ramp& kt, bool overdamped) {
   const Device& device = s.device();
-  const std::int64_t n = s.particles.size();
+  const std::int64_t n = free_particles(s);
   kt_ = kt;
   overdamped_ = overdamped;
   stride_ = settings_.stride.value_or(
@@ -132,10 +138,13 @@ void Barostat::measure(StepContext& s, const VelocityStrain* strain, StrainWork*
   work.strain = strain;
   work.off_diagonal = strains_.flexible ? &memory->off_diagonal : nullptr;
   work.kick = Real(half_step_ / 2);
-  sum<StrainWork>(s.device(), "virial", s.particles.size(),
-                  detail::AddWork{memory, work, forces_.measure(s, work),
-                                  s.particles.velocity.data(), s.particles.size()},
-                  scratch_, sum_of);
+  sum<StrainWork>(
+      s.device(), "virial", s.particles.size(),
+      detail::AddWork{
+          memory, work, forces_.measure(s, work), s.particles.velocity.data(),
+          s.particles.orientations ? s.particles.orientations->view() : OrientationView{},
+          s.particles.size()},
+      scratch_, sum_of);
 }
 
 void Barostat::move_box(StepContext& s) {
@@ -155,7 +164,7 @@ void Barostat::move_box(StepContext& s) {
                              forces_.tail(),
                              s.range(),
                              half_step_,
-                             overdamped_ ? double(n) : 0.0,
+                             overdamped_ ? double(free_particles(s)) : 0.0,
                              strains_.flexible};
   if (device.is_cuda() && s.neighbors && !s.neighbors->has_lists()) {
     for_each(device, "take back a box", 1, detail::TakeBack{memory, move.box});
@@ -163,9 +172,11 @@ void Barostat::move_box(StepContext& s) {
   }
   measure(s, nullptr, &memory->before);
   if (!overdamped_)
-    sum<StrainKinetic>(device, "kinetic energy", n,
-                       detail::AddKinetic{memory, s.particles.velocity.data(), drift_},
-                       kinetic_scratch_, &memory->kinetic);
+    sum<StrainKinetic>(
+        device, "kinetic energy", n,
+        detail::AddKinetic{memory, s.particles.velocity.data(), s.particles.id.data(),
+                           s.bodies ? s.bodies->moved() : GroupMask{}, drift_},
+        kinetic_scratch_, &memory->kinetic);
   for_each(device, "propose a box", 1, detail::Propose{move, s.fault_sink()});
   s.follow_box();
   measure(s, &memory->velocities, &memory->after);

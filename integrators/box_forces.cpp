@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "engine/components/rigid_bodies.h"
 #include "engine/components/step_context.h"
+#include "engine/system/orientations.h"
 
 namespace perrin {
 
@@ -23,21 +25,35 @@ void BoxForces::begin(StepContext& s, const std::array<bool, 3>& axes, const std
     if (!force.compute_box_work(s, {})) all_have_work = false;
     tail_ += force.correction(box).virial * box.volume();
   }
-  if (!all_have_work && force_.size() == 0) force_ = {s.device(), n}, virial_ = {s.device(), 6 * n};
+  if ((!all_have_work || s.bodies) && force_.size() == 0)
+    force_ = {s.device(), n}, virial_ = {s.device(), 6 * n};
+  if (s.particles.orientations && torque_.size() == 0) torque_ = {s.device(), n};
 }
 
 BoxForceShares BoxForces::measure(StepContext& s, BoxWork work) {
   work.of = work_.data(), work.add = false;
-  bool others = false;
+  bool others = false, turning = false;
   for (const auto& force : s.forces) {
-    if (force->compute_box_work(s, work)) {
+    // Of bodies the forces on sites are wanted, for those on the centres.
+    if (!s.bodies && force->compute_box_work(s, work)) {
       work.add = true;
-    } else {
-      force->act(s, {force_.data(), virial_.data(), others, true});
-      others = true;
+      continue;
     }
+    ForceOutput output{force_.data(), virial_.data(), others, true};
+    if (force->traits().torques && torque_.size() > 0) {
+      output.torque = torque_.data(), output.add_torque = turning;
+      turning = true;
+    }
+    force->act(s, output);
+    others = true;
   }
-  return {work.add ? work_.data() : nullptr, force_.data(), others ? virial_.data() : nullptr};
+  if (s.bodies && others) {
+    s.bodies->correct_virial(s.particles, force_.data(), virial_.data());
+    s.bodies->take(s.particles, force_, torque_, turning);
+    turning = true;
+  }
+  return {work.add ? work_.data() : nullptr, force_.data(), others ? virial_.data() : nullptr,
+          turning ? torque_.data() : nullptr};
 }
 
 }  // namespace perrin

@@ -9,11 +9,12 @@
 
 namespace perrin {
 
-/// Of each particle, for kernels.
+/// Of each particle, for kernels. With rigid bodies: of the centres, and sites have no force.
 struct BoxForceShares {
-  const Real4* work;   // of forces that have it, as BoxWork::of; nullptr: none has
-  const Real4* force;  // of the others, …
-  const Real* virial;  // … as ForceOutput has both; nullptr: there are none
+  const Real4* work;    // of forces that have it, as BoxWork::of; nullptr: none has
+  const Real4* force;   // of the others, …
+  const Real* virial;   // … as ForceOutput has both; nullptr: there are none
+  const Real4* torque;  // in space; nullptr: nothing turns particles
 };
 
 class BoxForces {
@@ -29,7 +30,7 @@ class BoxForces {
 
  private:
   double tail_ = 0;
-  Buffer<Real4> work_, force_;
+  Buffer<Real4> work_, force_, torque_;
   Buffer<Real> virial_;
 };
 

@@ -8,6 +8,7 @@
 #include "engine/device/parallel.h"
 #include "engine/domain/reduction.h"
 #include "engine/dynamics/simulation.h"
+#include "integrators/group_sum.h"
 #include "integrators/particle_steps.h"
 
 namespace perrin {
@@ -82,7 +83,8 @@ struct Measure {
 struct Decide {
   Fire::Rule* rule;
   const Fire::Measures* measures;
-  double tolerance2, maximum_dt;
+  const FireRotation::Measures* rotation;  // nullptr: nothing turns
+  double tolerance2, torque_tolerance2, maximum_dt;
   FireCellView cell;
 
   /// The second half kick of the cell, and what it adds to the sums over the particles. True: the
@@ -102,20 +104,25 @@ struct Decide {
     Fire::Rule r = *rule;
     if (r.converged) return;
     Fire::Measures m = *measures;
-    r.largest2 = m.largest2;
+    const FireRotation::Measures turning = rotation ? *rotation : FireRotation::Measures{};
+    r.largest2 = m.largest2, r.largest_torque2 = turning.largest2;
     const bool right = add_cell(r, m);
-    if (m.largest2 <= tolerance2 && right) {
+    m.power += turning.power;
+    m.stiffest = turning.stiffest > m.stiffest ? turning.stiffest : m.stiffest;
+    if (m.largest2 <= tolerance2 && turning.largest2 <= torque_tolerance2 && right) {
       r.converged = 1;
-      r.mix_velocity = r.mix_force = 0;
+      r.mix_velocity = r.mix_force = r.mix_torque = 0;
     } else if (m.power > 0) {
       r.mix_velocity = 1 - r.alpha;
-      r.mix_force = r.alpha * std::sqrt(m.velocity2 / m.force2);
+      r.mix_force = m.force2 > 0 ? r.alpha * std::sqrt(m.velocity2 / m.force2) : 0.0;
+      r.mix_torque =
+          turning.torque2 > 0 ? r.alpha * std::sqrt(turning.spin2 / turning.torque2) : 0.0;
       if (++r.downhill > 5) {
         r.dt = r.dt * 1.1 < maximum_dt ? r.dt * 1.1 : maximum_dt;
         r.alpha *= 0.99;
       }
     } else {
-      r.mix_velocity = r.mix_force = 0;
+      r.mix_velocity = r.mix_force = r.mix_torque = 0;
       r.dt *= 0.5;
       r.alpha = 0.1;
       r.downhill = 0;
@@ -151,15 +158,19 @@ void Fire::begin(Simulation& simulation) {
   measures_ = Buffer<Measures>(device, 1);
   scratch_ = Buffer<Measures>(device, sum_chunks);
   if (rule_.size() == 0) {
-    rule_ = Buffer<Rule>(
-        device, std::vector<Rule>{{settings_.timestep, settings_.timestep, 0.1, 0, 0, 0, 0, -1}});
+    rule_ = Buffer<Rule>(device, std::vector<Rule>{{settings_.timestep, settings_.timestep, 0.1, 0,
+                                                    0, 0, 0, -1, 0, 0}});
   }
   if (!velocity_) velocity_ = {simulation.particles, IndexedBy::id};
   stretch_ = {simulation.particles, IndexedBy::id};
   if (cell_) cell_->begin(simulation, rule_.data());
+  rotation_.begin(simulation, cap(simulation));
 }
 
-void Fire::end() { velocity_ = {}, stretch_ = {}; }
+void Fire::end() {
+  velocity_ = {}, stretch_ = {};
+  rotation_.end();
+}
 
 /// The longest move of a step.
 double Fire::cap(const StepContext& context) const {
@@ -175,13 +186,18 @@ void Fire::steps(StepContext& context, int n) {
   run_particle_steps(
       context, n,
       [&] {
+        rotation_.kick_and_turn(context, rule);
         return KickAndMove{velocity, stretch, rule, cap};
       },
       [&] {
         if (cell_) cell_->measure(context);
+        rotation_.kick(context, rule);
         return HalfKick{velocity, rule};
       },
-      [&] { decide(context); },
+      [&] {
+        decide(context);
+        rotation_.mix(context, rule);
+      },
       [&] {
         return Mix{velocity, rule};
       });
@@ -191,13 +207,15 @@ void Fire::decide(StepContext& context) {
   const Device& device = context.device();
   const ParticleView particles = context.particles.view();
   const double shortest = 1e-5 * cap(context);
-  sum<Measures>(device, "FIRE power", particles.n,
-                Measure{particles, velocity_.data(), stretch_.data(), shortest * shortest},
-                scratch_, measures_.data());
-  for_each(
-      device, "FIRE decision", 1,
-      Decide{rule_.data(), measures_.data(), settings_.force_tolerance * settings_.force_tolerance,
-             settings_.maximum_timestep, cell_ ? cell_->view(context) : FireCellView{}});
+  const double tolerance = settings_.force_tolerance,
+               of_torque = settings_.torque_tolerance.value_or(tolerance);
+  sum_of_group(context, "FIRE power",
+               Measure{particles, velocity_.data(), stretch_.data(), shortest * shortest}, scratch_,
+               measures_.data());
+  for_each(device, "FIRE decision", 1,
+           Decide{rule_.data(), measures_.data(), rotation_.measure(context), tolerance * tolerance,
+                  of_torque * of_torque, settings_.maximum_timestep,
+                  cell_ ? cell_->view(context) : FireCellView{}});
 }
 
 bool Fire::finished(Simulation&) { return rule_.size() > 0 && rule_.to_host(0).converged != 0; }
@@ -206,6 +224,8 @@ double Fire::largest_force() const {
   const double squared = rule_.to_host(0).largest2;
   return squared < 0 ? -1 : std::sqrt(squared);
 }
+
+double Fire::largest_torque() const { return std::sqrt(rule_.to_host(0).largest_torque2); }
 
 std::string Fire::shortcoming(Simulation& simulation) {
   if (largest_force() < 0 || finished(simulation)) return {};
@@ -216,22 +236,30 @@ std::string Fire::shortcoming(Simulation& simulation) {
 std::string Fire::report(Simulation& simulation) {
   const double force = largest_force();
   if (force < 0) return {};
-  return fmt::format("{} (largest force {:.4g}, tolerance {:.4g}{})",
-                     finished(simulation) ? "converged" : "not converged", force,
-                     settings_.force_tolerance, cell_ ? cell_->report() : "");
+  const double torque = largest_torque();
+  const double tolerance = settings_.force_tolerance;
+  std::string turning;
+  if (torque > 0)
+    turning = fmt::format("; largest torque {:.4g}, tolerance {:.4g}", torque,
+                          settings_.torque_tolerance.value_or(tolerance));
+  return fmt::format("{} (largest force {:.4g}, tolerance {:.4g}{}{})",
+                     finished(simulation) ? "converged" : "not converged", force, tolerance,
+                     turning, cell_ ? cell_->report() : "");
 }
 
 void Fire::state(Archive& archive) {
   archive("rule", rule_);
   velocity_.state(archive, "velocity");
   if (cell_) cell_->state(archive);
+  rotation_.state(archive);
   if (archive.is_saving()) return;
   const Rule r = rule_.to_host(0);
   archive.require(r.dt > 0 && r.dt <= 2 * settings_.maximum_timestep && r.step > 0 &&
                       r.step <= r.dt && r.alpha > 0 && r.alpha <= 1 &&
                       std::isfinite(r.mix_velocity) && std::isfinite(r.mix_force) &&
                       r.downhill >= 0 && r.converged <= 1 && r.largest2 >= -1 &&
-                      std::isfinite(r.largest2),
+                      std::isfinite(r.largest2) && r.largest_torque2 >= 0 &&
+                      std::isfinite(r.largest_torque2) && std::isfinite(r.mix_torque),
                   "rule", "a state of the minimiser");
   for (const Real4& v : velocity_.to_host())
     archive.require(std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z), "velocity",

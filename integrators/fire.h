@@ -10,12 +10,15 @@
 #include "engine/settings/settings.h"
 #include "engine/system/particle_array.h"
 #include "integrators/fire_cell.h"
+#include "integrators/fire_rotation.h"
 #include "integrators/fire_rule.h"
 
 namespace perrin {
 
 struct FireSettings {
-  double force_tolerance = 1e-4, timestep = 0.005, maximum_timestep = 0.05, maximum_move = 0;
+  double force_tolerance = 1e-4;
+  std::optional<double> torque_tolerance = std::nullopt;
+  double timestep = 0.005, maximum_timestep = 0.05, maximum_move = 0;
   std::optional<FireCellSettings> cell = std::nullopt;
 };
 
@@ -24,6 +27,9 @@ void describe(D& d, FireSettings& s) {
   d.required("force_tolerance", s.force_tolerance, Positive{},
              "convergence: largest force on any particle (energy/length); rounding limits it to "
              "about 1e-3 in mixed precision, 1e-5 in double, in LJ units");
+  d.optional("torque_tolerance", s.torque_tolerance, Positive{},
+             "largest torque on any particle that turns (energy); default: the number of "
+             "force_tolerance");
   d.optional("timestep", s.timestep, Positive{}, "initial time step (time)");
   d.optional("maximum_timestep", s.maximum_timestep, Positive{},
              "largest adaptive time step, if the stiffness of the forces allows it");
@@ -38,8 +44,9 @@ void describe(D& d, FireSettings& s) {
 /// stiff pair swings between too long moves: so a step is never longer than one over the highest
 /// frequency that the last one has seen, ω² = -Δf · Δr / (m Δr²) of each particle (velocity Verlet
 /// is stable up to twice that). The minimiser has velocities of its own, which start at zero: those
-/// of the particles stay what they were. All decisions are taken on the device. Once converged,
-/// steps change nothing.
+/// of the particles stay what they were. Directions run downhill beside places (fire_rotation.h),
+/// and centres of rigid bodies instead of their sites. All decisions are taken on the device. Once
+/// converged, steps change nothing.
 class Fire : public Integrator {
  public:
   explicit Fire(const FireSettings& settings) : settings_(settings) {
@@ -56,6 +63,7 @@ class Fire : public Integrator {
   std::string report(Simulation& simulation) override;
   std::string shortcoming(Simulation& simulation) override;
   bool acts_on_groups() const override { return false; }
+  bool turns_particles() const override { return true; }
   Motion motion() const override {
     Motion motion;
     motion.velocities = VelocityRole::rest;
@@ -66,6 +74,7 @@ class Fire : public Integrator {
 
   /// The largest force on a particle, of the latest step; negative before the first.
   double largest_force() const;
+  double largest_torque() const;
 
   using Rule = FireRule;
   /// Sums over the particles, and a maximum.
@@ -91,6 +100,7 @@ class Fire : public Integrator {
 
   FireSettings settings_;
   std::unique_ptr<FireCell> cell_;
+  FireRotation rotation_;
   Buffer<Rule> rule_;
   ParticleArray<Real4> velocity_;
   ParticleArray<Stretch> stretch_;

@@ -12,7 +12,9 @@ struct FireRule {
   double mix_velocity, mix_force;  // v ← mix_velocity v + mix_force f
   std::int32_t downhill;           // steps since the power was last negative
   std::uint32_t converged;
-  double largest2;  // negative: no step was made
+  double largest2;  // of forces; negative: no step was made
+  double largest_torque2;
+  double mix_torque;  // angular momentum ← mix_velocity of it + mix_torque of the torque
 };
 
 }  // namespace perrin

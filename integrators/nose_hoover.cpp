@@ -164,6 +164,9 @@ void NoseHoover::begin(Simulation& s) {
   if (settings_.barostat) meter_.measure(s, &memory_.data()->virial);
   measure_kinetic(s);
   for_each(s.device(), "first step of a chain", 1, detail::FirstTurn{turn(s)});
+  rotation_.begin(s, settings_.timestep);
+  rotational_chain_.begin(s, {settings_.chain, settings_.tau, settings_.timestep,
+                              settings_.ramp.ramp(settings_.temperature, k_boltzmann_, start_)});
 }
 
 detail::Turn NoseHoover::turn(StepContext& s) {
@@ -214,14 +217,21 @@ void NoseHoover::move_box(StepContext& s) {
 void NoseHoover::steps(StepContext& context, int n) {
   const NoseHooverFactors* const factors = &memory_.data()->factors;
   run_particle_steps(
-      context, n, [&] { return KickAndMove{factors}; },
+      context, n,
+      [&] {
+        rotational_chain_.act_first(context);
+        rotation_.kick_and_turn(context);
+        return KickAndMove{factors};
+      },
       [&] {
         measure_virial(context);
+        rotation_.kick(context);
         return KickAtEnd{factors};
       },
       [&] {
         measure_kinetic(context);
         for_each(context.device(), "chain", 1, turn(context));
+        rotational_chain_.act_last(context);
       },
       [&] { return ChainAtEnd{factors}; });
 }
@@ -229,6 +239,7 @@ void NoseHoover::steps(StepContext& context, int n) {
 void NoseHoover::measure_heat(StepContext& context, double* heat) {
   if (memory_.size() == 0) return Integrator::measure_heat(context, heat);
   context.device().copy(heat, &memory_.data()->heat, sizeof *heat);
+  rotational_chain_.add_heat(context, heat);
 }
 
 void NoseHoover::state(Archive& a) {
@@ -243,6 +254,7 @@ void NoseHoover::state(Archive& a) {
   a.require(m.now.kt > 0 && m.at_end.kt > 0, "now", "a state of the chains, with a temperature");
   if (!a.is_saving() && memory_.size() > 0)
     memory_.assign(std::span<const NoseHooverMemory>(&m, 1));
+  rotational_chain_.state(a);
 }
 
 void register_nose_hoover(Registry& registry) {

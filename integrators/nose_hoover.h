@@ -23,6 +23,9 @@
 // reversible, and takes the virial once. Where two steps meet, kinetic energy and virial are those
 // at hand: one thread does what is left of the one and what begins the other.
 //
+// Particles with orientations turn between the kicks (integrators/rotation.h), and have a chain of
+// their own (nose_hoover_rotation.h).
+//
 // Heat: minus P dV, the kinetic energy of rates and chains, and f kT dξ₁ + kT Σ dξ_k: total energy
 // less heat is conserved. Masses follow a temperature that changes, at constant energy.
 #pragma once
@@ -34,8 +37,10 @@
 #include "engine/components/integrator.h"
 #include "engine/device/buffer.h"
 #include "integrators/moving_axes.h"
+#include "integrators/nose_hoover_rotation.h"
 #include "integrators/nose_hoover_step.h"
 #include "integrators/ramp.h"
+#include "integrators/rotation.h"
 
 namespace perrin {
 
@@ -104,6 +109,7 @@ class NoseHoover final : public Integrator {
     return settings_.ramp.ramp(settings_.temperature, k_boltzmann_, start_).after(steps);
   }
   BoxMover* box_mover() const override { return mover_.get(); }
+  bool turns_particles() const override { return true; }
   void state(Archive& archive) override;
 
  private:
@@ -131,6 +137,8 @@ class NoseHoover final : public Integrator {
   Vec3<double> drift_;      // of the centre of mass
   std::int64_t start_ = 0;  // step at which the stage began
   VirialMeter meter_;
+  Rotation rotation_;
+  NoseHooverRotation rotational_chain_;
   Buffer<detail::NoseHooverMemory> memory_;
   Buffer<std::uint32_t> due_;
   Buffer<AxisSums> scratch_;

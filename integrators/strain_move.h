@@ -6,6 +6,9 @@
 
 #include "engine/components/force.h"
 #include "engine/device/faults.h"
+#include "engine/system/group.h"
+#include "engine/system/orientations.h"
+#include "engine/system/quaternion.h"
 #include "integrators/barostat.h"
 #include "rng/keyed.h"
 
@@ -29,11 +32,13 @@ struct AddWork {
   BoxWork work;
   BoxForceShares shares;
   const Real4* velocity;
+  OrientationView turning;
   std::int64_t n;
   PERRIN_HD StrainWork operator()(std::int64_t i) const {
     const BoxStrain& strain = memory->strain;
     const Real4 a = shares.work ? shares.work[i] : Real4{};
     StrainWork s{strain.part(a.x, a.y, a.z), double(a.w)};
+    if (shares.torque) s.power += power_of_torque(i);
     if (!shares.virial) return s;
     const Real* v = shares.virial + (strain.tilt >= 0 ? 3 * n : 0) + i;
     s.virial += strain.part(v[0], v[n], v[2 * n]);
@@ -41,16 +46,30 @@ struct AddWork {
     s.power += double(work.power(velocity[i], f.x, f.y, f.z));
     return s;
   }
+
+ private:
+  /// torque · angular velocity after the kick, about the axes that have a moment of inertia.
+  PERRIN_HD double power_of_torque(std::int64_t i) const {
+    const Real3 t = rotate_back(turning.orientation[i], shares.torque[i].xyz());
+    const Real4 spin = turning.angular_momentum[i], moment = turning.moment[i];
+    const auto along = [&](Real torque, Real l, Real inertia) {
+      return inertia > Real(0) ? torque * (l + work.kick * torque) / inertia : Real(0);
+    };
+    return double(along(t.x, spin.x, moment.x)) + double(along(t.y, spin.y, moment.y)) +
+           double(along(t.z, spin.z, moment.z));
+  }
 };
 
 struct AddKinetic {
   const BarostatMemory* memory;
   const Real4* velocity;
+  const std::uint32_t* id;
+  GroupMask counted;
   Vec3<double> drift;
   PERRIN_HD StrainKinetic operator()(std::int64_t i) const {
     const BoxStrain& strain = memory->strain;
     const Real4 v = velocity[i];
-    if (!(v.w > 0)) return {};
+    if (!(v.w > 0) || (counted && !counted.has(id[i]))) return {};
     const double x = double(v.x) - drift.x, y = double(v.y) - drift.y, z = double(v.z) - drift.z;
     const double m = 1 / double(v.w);
     if (strain.tilt < 0) return {m * strain.part(x * x, y * y, z * z), 0};

@@ -1,5 +1,7 @@
 #include "engine/components/rigid_bodies.h"
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <span>
 #include <vector>
@@ -24,6 +26,27 @@ PERRIN_HD Real3 angular_velocity(const Real4& spin, const Real4& moment) {
           moment.z > Real(0) ? spin.z / moment.z : Real(0)};
 }
 
+/// Where a site is.
+struct SitePlace {
+  Position position;
+  Image image;
+  Real3 from_center;  // in space (length)
+
+  PERRIN_HD SitePlace(const ParticleView& p, const OrientationView& turning, const Metric& metric,
+                      const Site& site) {
+    const std::uint32_t i = p.index[site.id], c = p.index[site.center];
+    from_center = rotate(turning.orientation[c], site.at.xyz());
+    const Real3 by = metric.fixed(from_center);
+    const Position center = p.position[c];
+    position = moved_by_axes(center, Real4{by.x, by.y, by.z, 0});
+    position.tail = (position.tail & 0x00ffffffu) | p.position[i].type() << 24;
+    const Image at = p.image[c];
+    image = {at.x + crossing(center.x, position.x, by.x),
+             at.y + crossing(center.y, position.y, by.y),
+             at.z + crossing(center.z, position.z, by.z)};
+  }
+};
+
 struct PlaceSite {
   ParticleView p;
   Current<Metric> metric;
@@ -32,32 +55,27 @@ struct PlaceSite {
   FaultSink faults;
   MoveCheck check;
   Real limit;
+  Share mine;
 
   PERRIN_HD void operator()(std::int64_t k) const {
     const Site s = site[k];
     const std::uint32_t i = p.index[s.id], c = p.index[s.center];
-    const Real4 q = turning.orientation[c];
-    const Real3 r = rotate(q, s.at.xyz());
-    const Real3 by = metric->fixed(r);
-    const Position before = p.position[i], center = p.position[c];
-    Position to = moved_by_axes(center, Real4{by.x, by.y, by.z, 0});
-    to.tail = (to.tail & 0x00ffffffu) | before.type() << 24;
-    const Real moved2 = metric->distance2(to, before);
+    if (!mine.meets(i, 1)) return;
+    const SitePlace to(p, turning, *metric, s);
+    const Real moved2 = metric->distance2(to.position, p.position[i]);
     if (!(moved2 <= limit * limit)) {
       faults.report(moved2 - moved2 == Real(0) ? FaultKind::too_fast : FaultKind::not_finite, s.id,
                     std::sqrt(double(moved2)), double(limit));
       return;
     }
-    p.position[i] = to;
-    const Image image = p.image[c];
-    p.image[i] = {image.x + crossing(center.x, to.x, by.x),
-                  image.y + crossing(center.y, to.y, by.y),
-                  image.z + crossing(center.z, to.z, by.z)};
-    if (metric->open) watch_open_faces(i, to, moved2);
+    p.position[i] = to.position;
+    p.image[i] = to.image;
+    if (metric->open) watch_open_faces(i, to.position, moved2);
+    const Real4 q = turning.orientation[c];
     const Real3 spin = rotate(q, angular_velocity(turning.angular_momentum[c], turning.moment[c]));
-    const Real3 v = p.velocity[c].xyz() + cross(spin, r);
+    const Real3 v = p.velocity[c].xyz() + cross(spin, to.from_center);
     p.velocity[i] = {v.x, v.y, v.z, p.velocity[i].w};
-    check(i, to, *metric);
+    check(i, to.position, *metric);
   }
 
  private:
@@ -70,27 +88,50 @@ struct PlaceSite {
   }
 };
 
-/// In the order of the sites.
-struct CollectForces {
+struct FollowBox {
   ParticleView p;
+  Current<Metric> metric;
   OrientationView turning;
   const Site* site;
+
+  PERRIN_HD void operator()(std::int64_t k) const {
+    const SitePlace to(p, turning, *metric, site[k]);
+    const std::uint32_t i = p.index[site[k].id];
+    p.position[i] = to.position;
+    p.image[i] = to.image;
+  }
+};
+
+/// In the order of the sites.
+struct CollectForces {
+  const std::uint32_t* index;
+  const Real4* orientation;
+  const Site* site;
   const std::uint32_t* begin;
-  bool add_torque;
+  Real4 *force, *torque;
+  bool add_torque, take;
+  Share mine;
 
   PERRIN_HD void operator()(std::int64_t body) const {
     const std::uint32_t first = begin[body], last = begin[body + 1];
-    const std::uint32_t c = p.index[site[first].center];
-    const Real4 q = turning.orientation[c];
-    Real3 force{}, torque{};
+    const std::uint32_t c = index[site[first].center];
+    if (mine.meets(c, 1)) collect(first, last, c);
+    if (!take) return;
+    for (std::uint32_t k = first; k < last; ++k) force[index[site[k].id]] = Real4{};
+  }
+
+ private:
+  PERRIN_HD void collect(std::uint32_t first, std::uint32_t last, std::uint32_t c) const {
+    const Real4 q = orientation[c];
+    Real3 sum{}, turn{};
     for (std::uint32_t k = first; k < last; ++k) {
-      const Real3 f = p.force[p.index[site[k].id]].xyz();
-      force += f;
-      torque += cross(rotate(q, site[k].at.xyz()), f);
+      const Real3 f = force[index[site[k].id]].xyz();
+      sum += f;
+      turn += cross(rotate(q, site[k].at.xyz()), f);
     }
-    const Real4 own = p.force[c], before = add_torque ? turning.torque[c] : Real4{};
-    p.force[c] = {own.x + force.x, own.y + force.y, own.z + force.z, own.w};
-    turning.torque[c] = {before.x + torque.x, before.y + torque.y, before.z + torque.z, 0};
+    const Real4 own = force[c], before = add_torque ? torque[c] : Real4{};
+    force[c] = {own.x + sum.x, own.y + sum.y, own.z + sum.z, own.w};
+    torque[c] = {before.x + turn.x, before.y + turn.y, before.z + turn.z, 0};
   }
 };
 
@@ -100,9 +141,11 @@ struct CorrectVirial {
   const Site* site;
   const Real4* force;
   Real* virial;
+  Share mine;
 
   PERRIN_HD void operator()(std::int64_t k) const {
     const std::uint32_t i = p.index[site[k].id], c = p.index[site[k].center];
+    if (!mine.meets(i, 1)) return;
     const Real3 r = rotate(turning.orientation[c], site[k].at.xyz()), f = force[i].xyz();
     const Real of[6] = {r.x * f.x, r.y * f.y, r.z * f.z, r.x * f.y, r.x * f.z, r.y * f.z};
     for (int c6 = 0; c6 < 6; ++c6) virial[c6 * p.n + i] -= of[c6];
@@ -117,6 +160,7 @@ RigidBodies::RigidBodies(const Device& device, const Topology& t) {
   for (std::uint32_t id = 0; id < t.body.size(); ++id) {
     if (t.body[id] == Topology::no_body || t.body[id] == id) continue;
     const Vec3<double>& at = t.site[id];
+    extent_ = std::max(extent_, std::sqrt(dot(at, at)));
     bodies[t.body[id]].push_back({{Real(at.x), Real(at.y), Real(at.z), 0}, id, t.body[id]});
     moved[id] = 0;
   }
@@ -134,20 +178,46 @@ RigidBodies::RigidBodies(const Device& device, const Topology& t) {
 
 void RigidBodies::place(Particles& p, const FaultSink& faults, Real limit,
                         const MoveCheck& check) const {
-  for_each(
-      p.device(), "sites of bodies", sites_.size(),
-      PlaceSite{p.view(), p.metric(), p.orientations->view(), sites_.data(), faults, check, limit});
+  gather_centers(p);
+  for_each(p.device(), "sites of bodies", sites_.size(),
+           PlaceSite{p.view(), p.metric(), p.orientations->view(), sites_.data(), faults, check,
+                     limit, p.share()});
+}
+
+/// Centres and sites may be in different processes. All calls do nothing in a single one.
+void RigidBodies::gather_centers(Particles& p) const {
+  p.domain.gather(p.position);
+  p.domain.gather(p.image);
+  p.domain.gather(p.velocity);
+  p.domain.gather(p.orientations->orientation);
+  p.domain.gather(p.orientations->angular_momentum);
+}
+
+void RigidBodies::follow_box(Particles& p) const {
+  for_each(p.device(), "sites in the box", sites_.size(),
+           FollowBox{p.view(), p.metric(), p.orientations->view(), sites_.data()});
 }
 
 void RigidBodies::collect(Particles& p, bool add_torque) const {
-  for_each(
-      p.device(), "forces on bodies", bodies_,
-      CollectForces{p.view(), p.orientations->view(), sites_.data(), begin_.data(), add_torque});
+  p.domain.gather(p.force);
+  for_each(p.device(), "forces on bodies", bodies_,
+           CollectForces{p.index.data(), p.orientations->orientation.data(), sites_.data(),
+                         begin_.data(), p.force.data(), p.orientations->torque.data(), add_torque,
+                         false, p.share()});
+}
+
+void RigidBodies::take(Particles& p, Buffer<Real4>& force, Buffer<Real4>& torque,
+                       bool add_torque) const {
+  p.domain.gather(force);
+  for_each(p.device(), "forces on bodies", bodies_,
+           CollectForces{p.index.data(), p.orientations->orientation.data(), sites_.data(),
+                         begin_.data(), force.data(), torque.data(), add_torque, true, p.share()});
 }
 
 void RigidBodies::correct_virial(Particles& p, const Real4* force, Real* virial) const {
-  for_each(p.device(), "virial of bodies", sites_.size(),
-           CorrectVirial{p.view(), p.orientations->view(), sites_.data(), force, virial});
+  for_each(
+      p.device(), "virial of bodies", sites_.size(),
+      CorrectVirial{p.view(), p.orientations->view(), sites_.data(), force, virial, p.share()});
 }
 
 }  // namespace perrin

@@ -55,7 +55,9 @@ StepContext::StepContext(const Device& the_device, Configuration configuration,
     bodies = std::make_unique<RigidBodies>(device(), particles.topology);
     group_ = bodies->moved();
   }
-  particles.domain.require(needs_of(forces), particles.topology, particles.box);
+  GhostNeeds needs = needs_of(forces);
+  if (bodies) needs.positions = GhostNeeds::Positions::all;
+  particles.domain.require(needs, particles.topology, particles.box);
   degrees_of_freedom.count(forces);
   const auto heights = particles.box.padded_heights();
   double smallest = heights.x;
@@ -171,6 +173,7 @@ std::int64_t StepContext::box_stride() const { return box_mover_ ? box_mover_->s
 
 void StepContext::follow_box() {
   particles.box_state.changed();
+  if (bodies) bodies->follow_box(particles);
   if (neighbors) neighbors->follow_box();
 }
 

@@ -7,6 +7,7 @@
 #include "engine/components/bond_probe.h"
 #include "engine/components/box_mover.h"
 #include "engine/components/integrator.h"
+#include "engine/components/rigid_bodies.h"
 #include "engine/domain/decomposition.h"
 #include "engine/dynamics/attribute_updates.h"
 #include "engine/dynamics/dynamic_bonds.h"
@@ -15,6 +16,20 @@
 #include "neighbor/tuner.h"
 
 namespace perrin {
+namespace {
+
+/// Lists have room for lengths that a step makes shorter by the share `most`. Centres of bodies are
+/// farther apart than their sites, which follow them at distances that stay.
+double reserve_of_lists(const StepContext& s, double most) {
+  if (!s.bodies || !s.neighbors) return most;
+  if (!s.neighbors->has_lists())
+    throw UserError(
+        "neighbors.traversal: cells cannot be combined with rigid bodies in a box that changes, "
+        "expected a traversal with lists");
+  return most * (1 + 2 * s.bodies->extent() / s.range());
+}
+
+}  // namespace
 
 Simulation::Simulation(const Device& the_device, Configuration configuration,
                        std::vector<std::unique_ptr<Force>> the_forces, std::uint64_t the_seed)
@@ -88,9 +103,10 @@ void Simulation::prepare(const Integrator& integrator) {
   if (box_mover_) particles.box_state.let_move();
   bool valid = !(box_mover_ && box_mover_->tilts() && neighbors && neighbors->expect_tilts());
   // 0: the box mover has not begun yet; what a checkpoint says of it stands.
-  if (box_mover_ && box_mover_->most() > 0 && box_reserve_ != box_mover_->most()) {
-    box_reserve_ = box_mover_->most();
-    if (neighbors) neighbors->set_reserve(box_reserve_);
+  if (box_mover_ && box_mover_->most() > 0) {
+    const double reserve = reserve_of_lists(*this, box_mover_->most());
+    if (box_reserve_ != reserve && neighbors) neighbors->set_reserve(reserve);
+    box_reserve_ = reserve;
   }
   const VelocityRole velocities = degrees_of_freedom.velocities();
   integrator_ = &integrator;
@@ -235,7 +251,7 @@ void Simulation::state(Archive& a) {
     const Archive::Scope bonds(a, "dynamic_bonds");
     dynamic_bonds->state(a);
   }
-  a.require(box_reserve_ >= 0 && box_reserve_ < 0.01, "box_reserve", "from 0 to 0.01");
+  a.require(box_reserve_ >= 0 && box_reserve_ < 1, "box_reserve", "from 0 to 1");
   if (box_reserve_ > 0) particles.box_state.let_move();
   state_of_neighbors(a);
   stepper_->restart();

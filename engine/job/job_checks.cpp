@@ -281,8 +281,8 @@ void Job::check_ranges() {
 /// Of integrators and observers against forces.
 void Job::check_bodies() {
   if (configuration_.topology.body.empty()) return;
-  if (Communicator::world().several()) report("bodies", "rigid bodies need a single process");
   if (settings_.dynamic_bonds) report("dynamic_bonds", "cannot be combined with rigid bodies");
+  bool box_changes = false;
   for (std::size_t k = 0; k < parts_.stages.size(); ++k) {
     const Stage* const stage = parts_.stages[k].get();
     const Integrator* const integrator = stage ? stage->integrator() : nullptr;
@@ -291,13 +291,25 @@ void Job::check_bodies() {
     const auto given = [&](const char* key) {
       return settings.contains(key) && !settings.at(key).is_null();
     };
-    if (!integrator->turns_particles() || !integrator->acts_on_groups())
+    const bool several = given("integrators") && !settings.at("integrators").empty();
+    if (!integrator->turns_particles() || several)
       report(settings_.stages[k].path,
              "must have one integrator that moves and turns rigid bodies: velocity_verlet, bussi, "
-             "langevin, brownian or an active one");
-    else if (integrator->box_mover() || given("shear") || given("deform"))
-      report(settings_.stages[k].path, "must not change the box: the system has rigid bodies");
+             "nose_hoover, fire, langevin, brownian or an active one");
+    for (const char* const key : {"shear", "deform"})
+      if (given(key))
+        report(join_path(settings_.stages[k].path, key),
+               "cannot be combined with rigid bodies, expected a barostat where the box is to "
+               "change");
+    box_changes |= integrator->box_mover() != nullptr;
   }
+  // Sites move in units of the edges after cells have been filled.
+  const std::string& traversal = settings_.neighbors.traversal;
+  if (box_changes && (traversal == "cells" || traversal == "auto"))
+    report("neighbors.traversal",
+           fmt::format("must keep lists where a barostat changes the box of rigid bodies, expected "
+                       "another than cells and auto, got {}",
+                       traversal));
 }
 
 void Job::check_orientations() {
@@ -316,7 +328,7 @@ void Job::check_orientations() {
     if (integrator && !integrator->turns_particles())
       warn(settings_.stages[k].path,
            "its integrator does not turn particles: their orientations stay as they are; "
-           "velocity_verlet, bussi, langevin, brownian and the active ones do");
+           "velocity_verlet, bussi, nose_hoover, fire, langevin, brownian and the active ones do");
     if (!integrator) continue;
     const Json settings = record_component(settings_.stages[k]);
     for (const char* const key : {"shear", "deform"})

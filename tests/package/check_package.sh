@@ -9,7 +9,7 @@ mkdir -p "$work"
 cmake --install "$build" --prefix "$work/prefix" >/dev/null
 cd "$work"
 perrin=$work/prefix/bin/perrin
-kinds="pair many_body bond angle field force integrator observer system stage"
+kinds="pair many_body bond angle field force integrator noisy_integrator observer system stage"
 for kind in $kinds; do "$perrin" new-plugin $kind my_$kind >/dev/null; done
 
 # What is refused writes nothing.
@@ -44,12 +44,12 @@ cmake "${generator[@]}" -S . -B all -DCMAKE_PREFIX_PATH="$work/prefix" \
   ${PERRIN_TEST_CUDA_ARCH:+-DCMAKE_CUDA_ARCHITECTURES=$PERRIN_TEST_CUDA_ARCH} >/dev/null
 begin=$SECONDS
 cmake --build all -j "$(nproc)" >out || { cat out >&2; exit 1; }
-echo "ten plug-ins built in $((SECONDS - begin)) s"
+echo "plug-ins built in $((SECONDS - begin)) s"
 for kind in $kinds; do export PERRIN_PLUGIN_PATH=$work/all/my_$kind:${PERRIN_PLUGIN_PATH:-}; done
 "$perrin" plugins >out
-[ "$(grep -cE '^    [a-z]+ my_' out)" = 10 ]
+[ "$(grep -cE '^    [a-z]+ my_' out)" = 11 ]
 "$perrin" help my_pair | grep height
-[ "$(ctest --test-dir all -N | grep -c ' Test ')" = 10 ]
+[ "$(ctest --test-dir all -N | grep -c ' Test ')" = 11 ]
 ctest --test-dir all --output-on-failure -j "$(nproc)"
 
 # Private headers are not to be had.

@@ -6,13 +6,17 @@ equipartition, resumed runs, mistakes.
 """
 
 import copy
+import json
 import math
+import os
+import shutil
+import subprocess
 import unittest
 
 import h5py
 import numpy
 
-from job_case import DEVICE, JobCase
+from job_case import DEVICE, PERRIN, JobCase
 
 LJ = {"type": "lennard_jones", "cutoff": 2.5, "truncation": "force_shift",
       "pairs": [{"types": ["A", "A"], "epsilon": 0.5, "sigma": 0.7}]}
@@ -109,7 +113,9 @@ class Bodies(JobCase):
         bath = {"type": "langevin", "timestep": 0.004, "temperature": 1.2, "friction": 4,
                 "rotational_friction": 0.4}
         bussi = {"type": "bussi", "timestep": 0.004, "temperature": 1.2, "tau": 0.1}
-        for bodies, axes, integrator in ((TRIMER, 3, bath), (DIMER, 2, bath), (TRIMER, 3, bussi)):
+        chain = {"type": "nose_hoover", "timestep": 0.004, "temperature": 1.2, "tau": 0.2}
+        for bodies, axes, integrator in ((TRIMER, 3, bath), (DIMER, 2, bath), (TRIMER, 3, bussi),
+                                         (TRIMER, 3, chain)):
             with self.subTest(f"{integrator['type']}, {axes}"):
                 self.run_job(job(bodies, integrator, steps=4000, temperature=1.2))
                 for name, number in (("temperature", 3), ("rotational_temperature", axes)):
@@ -149,6 +155,111 @@ class Bodies(JobCase):
         allowed = 4 * math.hypot(error(one), error(other)) + 0.01 * abs(one.mean())
         self.assertLess(abs(one.mean() - other.mean()), allowed)
 
+    def test_motion_is_that_of_lammps(self):
+        # 27 trimers from rest, 400 steps of 0.0005 by fix rigid/nve/small: the two methods differ
+        # by the square of the time step, and rounding by some 1e-7 of an edge.
+        with open(os.path.join(os.path.dirname(__file__), "lammps_orientations.json")) as file:
+            known = json.load(file)["rigid"]
+        self.oriented("start.xyz", known["edge"], known["centers"], known["quaternions"], "D")
+        body = {"D": {"sites": [{"type": "A", "at": at} for at in known["sites"]],
+                      "mass": known["mass"], "moments_of_inertia": known["moments"]}}
+        text = job(body, {"type": "velocity_verlet", "timestep": known["timestep"]},
+                   {**LJ, "cutoff": 2.2, "truncation": "energy_shift"}, steps=known["steps"],
+                   system={"type": "file", "path": "start.xyz"}, start="default")
+        del text["velocity"]
+        text["observers"][2] |= {"positions": "unwrapped", "stride": known["steps"]}
+        self.run_job(text)
+        energy = self.column("potential_energy")
+        for k in (0, -1):
+            self.assertAlmostEqual(energy[k] / known["energy"][k], 1, 5)
+        self.assertAlmostEqual(
+            (self.column("kinetic_energy") + self.column("rotational_energy"))[-1],
+            known["kinetic"], delta=2e-5)
+        at = self.frames("position")[-1][27:].astype(float)
+        moved = at - numpy.array(known["sites_after"])
+        moved -= known["edge"] * numpy.round(moved / known["edge"])
+        self.assertLess(abs(moved).max(), 1e-5)  # of 0.012
+
+    def test_bodies_without_forces_are_an_ideal_gas(self):
+        # Of n bodies, whatever they carry: the density of volumes is V^n exp(-P V/kT), their mean
+        # (n + 1) kT/P, the variance (n + 1) (kT/P)². Volumes relax within tau or so: 8 tau are left
+        # out, and 400 rows of 0.2 tau are 40 independent ones or more.
+        n, kt, pressure = 64, 1.5, 0.5
+        barostat = {"pressure": pressure, "tau": 0.5, "compressibility": 1 / pressure, "stride": 4}
+        nothing = {"type": "gaussian_core", "cutoff": 1.2,
+                   "pairs": [{"types": ["A", "A"], "epsilon": 1e-9, "sigma": 0.1}]}
+        bath = {"timestep": 0.005, "temperature": kt, "friction": 2, "rotational_friction": 1}
+        for integrator in ({**bath, "type": "langevin", "barostat": barostat},
+                           {**bath, "type": "brownian", "barostat": barostat},
+                           {"type": "bussi", "timestep": 0.005, "temperature": kt, "tau": 0.1,
+                            "barostat": barostat}):
+            with self.subTest(integrator["type"]):
+                text = job(TRIMER, integrator, nothing, steps=16000, cells=(4, 4, 4), density=0.3,
+                           temperature=kt)
+                text["observers"][0]["stride"] = 20
+                self.run_job(text)
+                volume = self.column("volume")[80:]
+                mean, width = (n + 1) * kt / pressure, math.sqrt(n + 1) * kt / pressure
+                self.assertLess(abs(volume.mean() - mean), 4 * width / math.sqrt(80), volume.mean())
+                self.assertLess(abs(volume.std() / width - 1), 0.35)
+
+    def test_pressure_is_that_of_the_barostat(self):
+        # What a bath at constant volume says is the pressure at its density is what barostats have
+        # that density at; and energy less heat is conserved, torques and all.
+        bath = {"type": "langevin", "timestep": 0.004, "temperature": 1.5, "friction": 1,
+                "rotational_friction": 0.5}
+        self.run_job(job(TRIMER, bath, steps=6000, density=0.4))
+        held = self.column("pressure")[100:]
+        pressure, error = held.mean(), self.error(held)
+        barostat = {"pressure": float(pressure), "tau": 1}
+        for integrator in ({**bath, "barostat": barostat},
+                           {"type": "nose_hoover", "timestep": 0.004, "temperature": 1.5,
+                            "tau": 0.2, "barostat": {**barostat, "tau": 2}}):
+            with self.subTest(integrator["type"]):
+                self.run_job(job(TRIMER, integrator, steps=12000, density=0.4))
+                volume = self.column("volume")[200:]
+                # dV/dP from the fluctuations, for the error of the pressure.
+                slope = volume.var() / 1.5
+                expected = 216 / 0.4
+                allowed = 4 * math.hypot(self.error(volume), slope * error) + 0.002 * expected
+                self.assertLess(abs(volume.mean() - expected), allowed)
+                mean = self.column("pressure")[200:]
+                self.assertLess(abs(mean.mean() - pressure), 4 * self.error(mean) + 0.003)
+                kept = self.column("conserved_energy")
+                self.assertLess(abs(kept[-1] - kept[200]), 0.02 * 216)
+
+    def test_fire_finds_minima_of_places_and_directions(self):
+        # Two dimers: at best all four distances between their sites are that of the lowest energy,
+        # 2^(1/6) σ. Then many, with their box.
+        with open(self.path("two.xyz"), "w") as out:
+            out.write('2\nLattice="8 0 0 0 8 0 0 0 8" Properties=species:S:1:pos:R:3\n'
+                      "D 0 0 0\nD 0.4 0.9 0.3\n")
+        pair = job(DIMER, {"type": "fire", "force_tolerance": 1e-3}, {**LJ, "truncation": "cut"},
+                   steps=4000, system={"type": "file", "path": "two.xyz"})
+        del pair["velocity"]
+        pair["observers"][2]["stride"] = 1
+        done = self.run_job(pair)
+        self.assertRegex(done.stdout, "converged .*largest torque")
+        with h5py.File(self.path("trajectory.h5")) as f:
+            at = f["particles/all/position/value"][-1].astype(float)
+        between = at[2:4, None] - at[None, 4:6]
+        between -= 8 * numpy.round(between / 8)
+        numpy.testing.assert_allclose(numpy.sqrt((between**2).sum(-1)), 0.7 * 2**(1 / 6),
+                                      atol=1e-3)
+        many = job(TRIMER, {"type": "fire", "force_tolerance": 0.02,
+                            "cell": {"pressure": 0.5, "tolerance": 0.01}}, steps=6000,
+                   cells=(4, 4, 4))
+        done = self.run_job(many)
+        self.assertRegex(done.stdout, "converged .largest force")
+        self.assertLess(abs(self.column("pressure")[-1] -
+                            2 * self.column("kinetic_energy")[-1] / 3 / self.column("volume")[-1]
+                            - 0.5), 0.03)
+
+    @staticmethod
+    def error(x):
+        blocks = x[:len(x) // 20 * 20].reshape(20, -1).mean(1)
+        return blocks.std(ddof=1) / math.sqrt(20)
+
     def kinds(self):
         bath = {"type": "langevin", "timestep": 0.002, "temperature": 1, "friction": 1,
                 "rotational_friction": 1}
@@ -159,7 +270,35 @@ class Bodies(JobCase):
                 "droplet": job(DIMER, {"type": "brownian", "timestep": 1e-4, "temperature": 1,
                                        "friction": 1, "rotational_friction": 0.3}, LJ,
                                {"type": "harmonic_trap", "stiffness": [0.2] * 3}, density=0.05,
-                               steps=200)}
+                               steps=200),
+                "barostat": job(TRIMER, {**bath, "barostat": {
+                    "pressure": 1, "tau": 0.2, "axes": "flexible", "stride": 3}}, steps=200),
+                "chains": job(TRIMER, {"type": "nose_hoover", "timestep": 0.002, "temperature": 1,
+                                       "tau": 0.1, "barostat": {"pressure": 1, "tau": 4}},
+                              steps=200)}
+
+    def test_any_number_of_processes(self):
+        if not shutil.which("mpirun") or "Open MPI" not in subprocess.run(
+                [PERRIN, "info"], capture_output=True, text=True).stdout:
+            self.skipTest("no MPI")
+        for name, text in self.kinds().items():
+            with self.subTest(name):
+                text["processes"] = {"particles": 1}
+                self.run_job(text, folder="whole")
+                done = subprocess.run(
+                    ["mpirun", "--oversubscribe", "--allow-run-as-root", "-np", "3", PERRIN, "run",
+                     "job.json", "--device", DEVICE, "--output-dir", "three", "--overwrite"],
+                    cwd=self.folder, capture_output=True, text=True, timeout=300)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.same_state("three", "whole")
+                rows = [self.column(column, folder) for folder in ("three", "whole")
+                        for column in ("pressure", "total_energy")]
+                for a, b in zip(rows[:2], rows[2:]):
+                    numpy.testing.assert_array_equal(a, b)
+
+    def same_state(self, one, other):
+        one, other = self.state(one), self.state(other)
+        self.assertEqual([name for name in other if one[name] != other[name]], [])
 
     def test_stopped_and_resumed(self):
         for name, text in self.kinds().items():
@@ -172,8 +311,7 @@ class Bodies(JobCase):
                                    "stages[0].steps=200", "--device", DEVICE, "--threads", "2",
                                    "--output-dir", self.path("half"))
                 self.assertEqual(done.returncode, 0, done.stderr)
-                half, whole = self.state("half"), self.state("whole")
-                self.assertEqual([name for name in whole if half[name] != whole[name]], [])
+                self.same_state("half", "whole")
 
     def test_mistakes(self):
         self.refused(job({"B": DIMER["D"]}, NVE), r"bodies\.B: no particle of the system is of")
@@ -182,13 +320,16 @@ class Bodies(JobCase):
                      "has no moment of inertia")
         self.refused(job({"D": {"sites": [{"type": "D", "at": [1, 0, 0]}]}}, NVE),
                      "is the type of a body")
-        self.refused(job(DIMER, {"type": "nose_hoover", "timestep": 0.002, "temperature": 1,
-                                 "tau": 0.1}), "one integrator that moves and turns rigid bodies")
-        self.refused(job(DIMER, {**NVE, "barostat": {"pressure": 1, "tau": 1, "temperature": 1}}),
-                     "must not change the box")
+        several = job(DIMER, NVE, groups={"all": {"types": ["D", "A"]}})
+        del several["stages"][0]["integrator"]
+        several["stages"][0]["integrators"] = [{**NVE, "group": "all"}]
+        self.refused(several, "one integrator that moves and turns rigid bodies")
+        compressed = {**NVE, "barostat": {"pressure": 1, "tau": 1, "temperature": 1}}
+        self.refused(job(DIMER, compressed, neighbors={"traversal": "cells"}),
+                     "neighbors.traversal: must keep lists")
         sheared = job(DIMER, NVE)
         sheared["stages"][0]["shear"] = {"rate": 0.1}
-        self.refused(sheared, "must not change the box")
+        self.refused(sheared, "shear: cannot be combined with rigid bodies")
 
 
 unittest.main(argv=["bodies", *__import__("sys").argv[2:]])

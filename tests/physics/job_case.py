@@ -48,6 +48,15 @@ class JobCase(unittest.TestCase):
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
         self.assertRegex(done.stderr, pattern)
 
+    def oriented(self, name, edge, positions, quaternions, type="A"):
+        """An extended XYZ file of particles in a cube from 0 on; quaternions have w first, in the
+        file last."""
+        with open(self.path(name), "w") as out:
+            out.write(f'{len(positions)}\nLattice="{edge} 0 0 0 {edge} 0 0 0 {edge}" '
+                      'Properties=species:S:1:pos:R:3:orientation:R:4\n')
+            for at, (w, x, y, z) in zip(positions, quaternions):
+                out.write(" ".join([type, *map(repr, [*at, x, y, z, w])]) + "\n")
+
     def frames(self, name, folder=".", file="trajectory.h5"):
         with h5py.File(self.path(folder, file)) as h:
             return h["particles/all"][name]["value"][:]
