@@ -119,10 +119,15 @@ class DcdReader : public FrameReader {
     Configuration& c = frame.configuration;
     c.step = first_step_ + index * stride_;
     frame.has_step = stride_ > 0;
-    frame.time = std::isfinite(timestep_) ? double(c.step) * timestep_ * dcd_time_unit : 0;
+    frame.time =
+        std::isfinite(timestep_) ? double(c.step) * timestep_ * (lammps_ ? 1 : dcd_time_unit) : 0;
     frame.units = units_;
     if (!unnamed_ && units_.empty()) frame.convention = named_units();
     frame.may_be_flat = true;
+    if (lammps_) frame.convention.time.clear();
+    if (lammps_)
+      c.warnings.emplace_back(
+          "written by LAMMPS: times are in the unit of time of its script, which DCD does not say");
     c.warnings.emplace_back("DCD has no types: all particles are of type A");
     if (counted_ != frames_)
       c.warnings.push_back(
@@ -180,12 +185,13 @@ class DcdReader : public FrameReader {
     }
   }
 
-  /// Perrin's own say their units.
+  /// Perrin's own say their units. LAMMPS writes its timestep as it is, and not in CHARMM's unit.
   void read_titles(const Bytes& record) {
     const std::string text(record.begin(), record.end());
     const auto first = text.size() > 4 ? text.substr(4, dcd_title_bytes) : "";
     unnamed_ = first.starts_with(dcd_unnamed);
     if (first.starts_with(dcd_named)) units_ = named_units();
+    lammps_ = text.find("Written by LAMMPS") != text.npos;
   }
 
   /// Whether there is a box. The numbers are A, gamma, B, beta, alpha, C, with angles in degrees or
@@ -221,7 +227,7 @@ class DcdReader : public FrameReader {
   std::int64_t n_ = 0, frames_ = 0, counted_ = 0, first_step_ = 0, stride_ = 0;
   std::uint64_t begin_ = 0, frame_bytes_ = 0;
   double timestep_ = 0;
-  bool has_cell_ = false, unnamed_ = false;
+  bool has_cell_ = false, unnamed_ = false, lammps_ = false;
   FrameUnits units_;
 };
 

@@ -1,7 +1,7 @@
 # The readers and writers of files, which need a Configuration and no simulation: a part of the
 # library perrin_io, and what the fuzzers (tests/fuzz) build with Clang.
 set(PERRIN_FILE_FORMATS
-  cell_angles.cpp corner_frame.cpp dcd_reader.cpp dcd_writer.cpp extended_xyz.cpp
+  cell_angles.cpp compressed.cpp corner_frame.cpp dcd_reader.cpp dcd_writer.cpp extended_xyz.cpp
   file_attributes.cpp file_orientations.cpp file_units.cpp formats.cpp formats_check.cpp
   gro_writer.cpp gsd_chunks.cpp gsd_reader.cpp gsd_writer.cpp h5md_bonds.cpp h5md_connectivity.cpp
   h5md_converter.cpp h5md_elements.cpp h5md_file.cpp h5md_group.cpp h5md_reader.cpp h5md_steps.cpp

@@ -10,6 +10,7 @@
 #include <map>
 
 #include "engine/base/error.h"
+#include "io/compressed.h"
 
 namespace perrin::io {
 
@@ -111,6 +112,7 @@ Format guess_format(const std::string& path, bool existing) {
     std::ifstream stream(path, std::ios::binary);
     if (!stream)
       throw UserError(fmt::format("{}: cannot open the file: {}", path, std::strerror(errno)));
+    refuse_compressed(path, stream);
     char bytes[255];
     stream.read(bytes, sizeof bytes);
     const std::string_view head(bytes, std::size_t(stream.gcount()));

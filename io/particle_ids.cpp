@@ -21,6 +21,11 @@ void ParticleIds::sort(std::vector<std::int64_t> ids, Frame& frame, const TextLi
     text.fail(fmt::format("the frame that ends here contains the particle id {} twice", *twice));
   if (first_.empty()) first_ = ids;
   if (ids == first_) return;
+  if (ids.size() != first_.size())
+    text.fail(fmt::format(
+        "the frame that ends here has {} particles, the frame read before {}: expected the same "
+        "number in all frames; use single frames (\"frame\", --frame)",
+        ids.size(), first_.size()));
   const auto [own, other] = std::ranges::mismatch(ids, first_);
   text.fail(fmt::format(
       "the frame that ends here has other particle ids than the frame read before ({} instead of "

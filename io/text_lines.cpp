@@ -10,6 +10,7 @@
 #include <new>
 
 #include "engine/base/error.h"
+#include "io/compressed.h"
 
 namespace perrin::io {
 
@@ -24,6 +25,7 @@ TextLines::TextLines(const std::string& path) : path_(path), stream_(path, std::
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored))
     throw UserError(path + ": cannot be read: not a regular file");
+  refuse_compressed(path, stream_);
   stream_.exceptions(std::ios::badbit);  // else what is thrown within getline ends the file
   stream_.seekg(0, std::ios::end);
   const auto end = stream_.tellg();

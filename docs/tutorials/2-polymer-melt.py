@@ -115,10 +115,11 @@ plt.legend();
 # %% [markdown]
 # ## What is known
 #
-# - The bond length of this model is 0.97 (Kremer and Grest, 1990), later measured as 0.965 (R.
-#   Auhl et al., J. Chem. Phys. 119, 12718 (2003)). Hence the tolerance: 0.967 ± 0.005.
-# - In a melt chains are nearly ideal: R_e² = C l² (N − 1). For long chains C is 1.88 (Auhl et al.);
-#   for short ones it is less, since a chain of 10 beads has not yet forgotten its ends.
+# - The bond length of this model is 0.97 (Kremer and Grest, 1990);
+#   [longer chains](../../examples/07-polymer-melt) have 0.965. Hence the tolerance: 0.967 ± 0.005.
+# - In a melt chains are nearly ideal: R_e² = C l² (N − 1). For long chains C is near 1.88 (R. Auhl
+#   et al., J. Chem. Phys. 119, 12718 (2003), [arXiv](https://arxiv.org/abs/cond-mat/0306026)); for
+#   short ones it is less, since a chain of 10 beads has not yet forgotten its ends.
 # - For long ideal chains R_e²/R_g² = 6. For 10 beads joined freely it is 6 N/(N + 1) = 5.45, and
 #   stiffness brings it up. The ratio has to lie in between, but for its error of some 0.1.
 

@@ -3,9 +3,12 @@ from __future__ import annotations
 
 import builtins
 import dataclasses
+import gzip
 import json
 import os
+import shutil
 import tempfile
+import zlib
 from typing import Any, Dict, Iterator, List, Optional, Tuple, Union, overload
 
 import numpy as np
@@ -80,20 +83,40 @@ class Trajectory:
         self.path = arguments.existing_file(
             arguments.path(path, "path"), "a trajectory: what the observer \"trajectory\" has "
             "written, or what perrin convert reads")
-        with builtins.open(self.path, "rb") as file:
-            is_hdf5 = file.read(8) == b"\x89HDF\r\n\x1a\n"
         self._folder, self._file = None, None
+        with builtins.open(self.path, "rb") as file:
+            head = file.read(8)
+        is_hdf5 = head == b"\x89HDF\r\n\x1a\n"
+        source = self._unpacked() if head[:2] == b"\x1f\x8b" else self.path
         if is_hdf5:
             self._file = _h5py().File(self.path, "r")
         if not is_hdf5 or not self._is_own():
-            self.close()
-            self._folder = tempfile.TemporaryDirectory(prefix="perrin_")
-            self._file = _h5py().File(checked.converted(self.path, self._folder.name), "r")
+            if self._file is not None:
+                self._file.close()
+            self._file = _h5py().File(checked.converted(source, self._temporary()), "r")
         self._group = self._file["particles/all"]
         self._dimension = int(np.atleast_1d(self._perrin("dimension", 3))[0])
         names = self._perrin("type_names", None)
         self.type_names = [] if names is None else _texts(names)
         self._particles = self._group["position/value"].shape[1]
+
+    def _temporary(self):
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="perrin_")
+        return self._folder.name
+
+    def _unpacked(self):
+        """A copy of a file of gzip, without its .gz."""
+        name = os.path.basename(self.path).removesuffix(".gz")
+        folder = os.path.join(self._temporary(), "unpacked")
+        os.mkdir(folder)
+        path = os.path.join(folder, name)
+        try:
+            with gzip.open(self.path) as packed, builtins.open(path, "wb") as file:
+                shutil.copyfileobj(packed, file)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise JobError(f"{self.path}: cannot be unpacked by gzip: {error}") from None
+        return path
 
     def _is_own(self):
         """Whether its layout is that of Perrin."""
@@ -291,7 +314,7 @@ class Trajectory:
 
 def open(path: Union[str, os.PathLike[str]]) -> Trajectory:
     """A trajectory of the observer `trajectory`, or any file that `perrin convert` reads (GSD,
-    extended XYZ, LAMMPS data and dumps, DCD, H5MD of other programs)."""
+    extended XYZ, LAMMPS data and dumps, DCD, H5MD of other programs), also packed by gzip."""
     return Trajectory(path)
 
 

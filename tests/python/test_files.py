@@ -1,5 +1,6 @@
 """Reading files, statistics, builders and sweeps."""
 import copy
+import gzip
 import inspect
 import json
 import os
@@ -221,3 +222,24 @@ def test_stubs_say_what_the_classes_do():
                 getattr(getattr(perrin, kind), name).__doc__.split("\n")[0]
     with open(os.path.join(folder, "_perrin.pyi")) as file:
         assert "def set_positions(self" in file.read()
+
+
+def test_dumps_that_are_packed(tmp_path):
+    """Of gzip, by its first bytes; what is cut off is said, and other numbers of particles are."""
+    def frame(step, n):
+        rows = "".join(f"{k + 1} 1 {k} 2 3\n" for k in range(n))
+        return (f"ITEM: TIMESTEP\n{step}\nITEM: NUMBER OF ATOMS\n{n}\nITEM: BOX BOUNDS pp pp pp\n"
+                f"0 10\n0 10\n0 10\nITEM: ATOMS id type x y z\n{rows}")
+
+    packed = gzip.compress((frame(0, 3) + frame(10, 3)).encode())
+    for name in ("run.lammpstrj.gz", "run"):
+        (tmp_path / name).write_bytes(packed)
+        with perrin.open(tmp_path / name) as trajectory:
+            assert list(trajectory.steps) == [0, 10] and len(trajectory[1]) == 3
+            np.testing.assert_allclose(trajectory[1].positions[2], [2, 2, 3])
+    (tmp_path / "cut.gz").write_bytes(packed[:-20])
+    with pytest.raises(perrin.JobError, match="cut.gz: cannot be unpacked by gzip"):
+        perrin.open(tmp_path / "cut.gz")
+    (tmp_path / "grows.lammpstrj").write_text(frame(0, 3) + frame(10, 4))
+    with pytest.raises(perrin.JobError, match="has 4 particles, the frame read before 3"):
+        perrin.open(tmp_path / "grows.lammpstrj")

@@ -196,6 +196,11 @@ TEST_F(Exchange, BadDumps) {
   // Two frames of other particles.
   expect_part(dump(dump_head("id x y z", 1) + "1 1 1 1\n" + dump_head("id x y z", 1) + "2 1 1 1\n"),
               "other particle ids than the frame read before");
+  expect_part(dump(dump_head("id x y z", 1) + "1 1 1 1\n" + dump_head("id x y z", 2) +
+                   "1 1 1 1\n2 2 2 2\n"),
+              "has 2 particles, the frame read before 1: expected the same number in all frames");
+  expect_part(dump("\x1f\x8b\x08"), "is compressed by gzip, expected it unpacked: gunzip -k ");
+  expect_part(dump("BZh9"), "is compressed by bzip2, expected it unpacked: bunzip2 -k ");
 }
 
 /// Bytes of a DCD file of two frames of two particles.
@@ -205,6 +210,7 @@ struct Dcd {
   std::int32_t fixed = 0, version = 24, n = 2, frames = 2;
   std::array<double, 6> box{10, 0, 11, 0, 0, 12};
   float x = 1;
+  std::string title = "";
 
   template <class T>
   void put(std::string& to, T value) const {
@@ -228,7 +234,7 @@ struct Dcd {
     for (const std::int32_t number : {cell ? 1 : 0, 0, 0, 0, 0, 0, 0, 0, 0, version})
       put(head, number);
     put(titles, std::int32_t(1));
-    titles += std::string(80, ' ');
+    titles += title + std::string(80 - title.size(), ' ');
     put(count, n);
     std::string all = record(head) + record(titles) + record(count);
     for (int frame = 0; frame < 2; ++frame) {
@@ -260,6 +266,9 @@ TEST_F(Exchange, DcdByHand) {
       EXPECT_TRUE(frame.units.empty());
       EXPECT_EQ(frame.convention.length, "Angstrom");
     }
+  const Frame lammps = read("dcd", Dcd{.title = "Written by LAMMPS"}.bytes(), 1);
+  EXPECT_NEAR(lammps.time, 150 * 2, 1e-6);
+  EXPECT_TRUE(says(lammps.configuration.warnings, "in the unit of time of its script"));
   // The three meanings of a cell, of one and the same box: gamma = 60 degrees.
   const Box cosines = read("dcd", Dcd{.box = {10, 0.5, 8, 0, 0, 6}}.bytes()).configuration.box;
   const Box degrees = read("dcd", Dcd{.box = {10, 60, 8, 90, 90, 6}}.bytes()).configuration.box;
