@@ -89,7 +89,7 @@ BondOrder::BondOrder(const BondOrderSettings& settings, Setup& setup)
       dimension_(setup.configuration().box.dimension),
       orders_(orders(settings, setup)),
       bins_(std::size_t(settings.bins)),
-      neighborhood_(settings.distance, settings.types, setup) {
+      neighborhood_(settings.distance, settings.types, settings.group, setup) {
   std::size_t size = 1;
   for (std::size_t k = 0; k < orders_.size(); ++k) {
     size += dimension_ == 2 ? 2 + bins_ : 3 + 2 * bins_;

@@ -20,6 +20,7 @@ struct BondOrderSettings : SampledSettings {
   double distance = 0;
   std::vector<std::int32_t> l;
   std::vector<std::string> types;
+  std::string group = "all";
   std::int32_t bins = 100;
 };
 template <class D>
@@ -28,6 +29,8 @@ void describe(D& d, BondOrderSettings& s) {
   describe_sampling(d, s, "the mean of the samples since the previous row");
   d.optional("l", s.l, Between{1, 12}, "orders l; empty: 4 and 6, in two dimensions 6");
   d.optional("types", s.types, Any{}, "particle types considered; empty: all");
+  d.optional("group", s.group, Any{},
+             "group of particles considered, which stays the same; others are no neighbours");
   d.optional("bins", s.bins, Between{1, 100000},
              "number of bins of the distributions, from 0 to 1");
 }

@@ -1,5 +1,7 @@
 #include "chain_size.h"
 
+#include <algorithm>
+
 #include "engine/components/registry.h"
 #include "engine/device/parallel.h"
 #include "engine/dynamics/simulation.h"
@@ -68,6 +70,15 @@ ChainSize::ChainSize(const ChainSizeSettings& settings, Setup& setup)
   std::erase_if(members, [](const auto& m) { return m.size() < 2; });  // a particle has no size
   if (members.empty()) {
     setup.error("type", "chain_size needs molecules of several particles: the system has none");
+    return;
+  }
+  const Group* const group = setup.fixed_group(settings.group, "group");
+  if (!group) return;
+  std::erase_if(members, [&](const auto& m) {
+    return !std::ranges::all_of(m, [&](std::uint32_t id) { return group->has(id); });
+  });
+  if (members.empty()) {
+    setup.error("group", "no molecule of several particles is wholly in \"" + group->name() + "\"");
     return;
   }
   std::vector<std::uint32_t> bonds(t.molecule.size());

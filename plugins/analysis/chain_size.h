@@ -17,11 +17,14 @@ namespace perrin::analysis {
 struct ChainSizeSettings {
   std::int64_t stride = 1000;
   std::string file = "chain_size.h5";
+  std::string group = "all";
 };
 template <class D>
 void describe(D& d, ChainSizeSettings& s) {
   d.optional("stride", s.stride, Positive{}, "output interval (steps)");
   d.optional("file", s.file, Any{}, "HDF5 file, relative to the output directory");
+  d.optional("group", s.group, Any{},
+             "group of particles, which stays the same: molecules that are wholly in it count");
 }
 
 /// Columns: radius_of_gyration_squared (mean over all molecules, particles counted alike, not by

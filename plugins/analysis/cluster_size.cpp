@@ -25,7 +25,7 @@ ClusterSize::ClusterSize(const ClusterSettings& settings, Setup& setup)
                        {"weight_mean_size", {}, ""},
                        {"distribution", {hsize_t(settings.sizes)}, ""}},
                       setup),
-      neighborhood_(settings.distance, settings.types, setup),
+      neighborhood_(settings.distance, settings.types, settings.group, setup),
       parent_(std::size_t(neighborhood_.particles())),
       sums_(4 + std::size_t(settings.sizes)) {}
 

@@ -14,6 +14,7 @@ struct ClusterSettings : SampledSettings {
   ClusterSettings() { file = "cluster_size.h5"; }
   double distance = 0;
   std::vector<std::string> types;
+  std::string group = "all";
   std::int32_t sizes = 100;
 };
 template <class D>
@@ -22,6 +23,8 @@ void describe(D& d, ClusterSettings& s) {
              "neighbour cut-off: particles closer than this belong to the same cluster (length)");
   describe_sampling(d, s, "the mean of the samples since the previous row");
   d.optional("types", s.types, Any{}, "particle types considered; empty: all");
+  d.optional("group", s.group, Any{},
+             "group of particles considered, which stays the same; others are no neighbours");
   d.optional(
       "sizes", s.sizes, Between{1, 1000000},
       "number of sizes in the distribution, from 1; the last one includes all larger clusters");

@@ -17,8 +17,10 @@ namespace perrin::analysis {
 
 class Neighborhood {
  public:
-  /// Reports at "distance" and "types" what is wrong.
-  Neighborhood(double distance, const std::vector<std::string>& types, Setup& setup);
+  /// Of the particles of these types in a group. Reports at "distance", "types" and "group" what is
+  /// wrong.
+  Neighborhood(double distance, const std::vector<std::string>& types, const std::string& group,
+               Setup& setup);
   /// Of the present state. Copies all positions.
   PairGrid::View look(Simulation& simulation);
   const Device& host() const { return host_; }
@@ -27,7 +29,7 @@ class Neighborhood {
  private:
   double distance_;
   Device host_;
-  std::vector<std::uint32_t> mask_;  // [type]: 1 or 0
+  std::vector<std::uint8_t> chosen_;  // [id]: 1 or 0
   std::int64_t particles_ = 0;
   Buffer<Position> positions_;
   std::unique_ptr<PairGrid> grid_;

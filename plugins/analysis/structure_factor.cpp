@@ -20,7 +20,9 @@ constexpr std::size_t most_vectors = 1000000;
 
 struct Partial {
   const Position* position;
+  const std::uint32_t* id;
   const std::int32_t* group;  // of each type; -1: none
+  GroupMask members;
   const Vec3<std::int32_t>* numbers;
   std::int64_t n, vectors, groups;
   // [(chunk · groups + group) · vectors + vector]: neighbouring threads read the same particle
@@ -32,7 +34,7 @@ struct Partial {
     double re = 0, im = 0;
     for (std::int64_t i = n * chunk / chunks; i < n * (chunk + 1) / chunks; ++i) {
       const Position p = position[i];
-      if (group[p.type()] != own) continue;
+      if (group[p.type()] != own || !members.has(id[i])) continue;
       const std::uint32_t turn =
           std::uint32_t(k.x) * p.x + std::uint32_t(k.y) * p.y + std::uint32_t(k.z) * p.z;
       const auto phase = exact::sincos_turn<float>(turn);
@@ -102,15 +104,24 @@ std::vector<std::array<std::int32_t, 3>> choose_numbers(const Box& box, double k
   return found;
 }
 
-/// The groups: each type that scatters for itself, or all together. Mistakes are reported.
-std::vector<std::int32_t> choose_groups(const StructureFactorSettings& settings, Setup& setup,
+/// How many particles of each type scatter. Mistakes are reported.
+std::vector<std::int64_t> count_scatterers(const StructureFactorSettings& settings, Setup& setup) {
+  const Configuration& c = setup.configuration();
+  const auto chosen = fixed_selection(settings.types, settings.group, setup);
+  std::vector<std::int64_t> count(c.types.size(), 0);
+  for (std::size_t id = 0; id < chosen.size(); ++id) count[c.type[id]] += chosen[id];
+  return count;
+}
+
+/// The groups: each type that scatters for itself, or all together; -1: it does not.
+std::vector<std::int32_t> choose_groups(const StructureFactorSettings& settings,
+                                        const std::vector<std::int64_t>& scatterers, Setup& setup,
                                         std::vector<std::string>* names = nullptr) {
   const Configuration& c = setup.configuration();
-  const auto mask = type_mask(settings.types, setup).to_host();
-  std::vector<std::int32_t> groups(mask.size(), -1);
+  std::vector<std::int32_t> groups(scatterers.size(), -1);
   std::int32_t next = 0;
-  for (std::uint32_t t = 0; t < mask.size(); ++t) {
-    if (!mask[t] || std::count(c.type.begin(), c.type.end(), t) == 0) continue;
+  for (std::size_t t = 0; t < scatterers.size(); ++t) {
+    if (scatterers[t] == 0) continue;
     groups[t] = settings.partial ? next++ : 0;
     if (names) names->push_back(c.types[t]);
   }
@@ -122,7 +133,7 @@ std::vector<io::ObservableColumn> columns(const StructureFactorSettings& setting
       std::max<hsize_t>(1, choose_numbers(setup.configuration().box, settings.k_max).size());
   std::vector<io::ObservableColumn> list{{"structure_factor", {vectors}, ""}};
   if (!settings.partial) return list;
-  const auto groups = choose_groups(settings, setup);
+  const auto groups = choose_groups(settings, count_scatterers(settings, setup), setup);
   const hsize_t n = hsize_t(1 + *std::max_element(groups.begin(), groups.end()));
   list.push_back({"partial_structure_factor", {n * (n + 1) / 2, vectors}, ""});
   return list;
@@ -145,15 +156,19 @@ StructureFactor::StructureFactor(const StructureFactorSettings& settings, Setup&
                                                            : "more than 1000000 wave vectors",
                                      settings.k_max));
   std::vector<std::string> types;
-  const auto groups = choose_groups(settings, setup, &types);
-  if (types.empty()) setup.error("types", "the system has no particle of these types");
+  const auto number = count_scatterers(settings, setup);
+  const auto groups = choose_groups(settings, number, setup, &types);
   groups_ = types.empty() || !settings.partial ? 1 : std::int64_t(types.size());
   std::vector<double> scatterers(std::size_t(groups_) + 1);
-  for (const auto t : c.type)
-    if (groups[t] >= 0) ++scatterers[std::size_t(groups[t])], ++scatterers.back();
+  for (std::size_t t = 0; t < groups.size(); ++t)
+    if (groups[t] >= 0)
+      scatterers[std::size_t(groups[t])] += double(number[t]),
+          scatterers.back() += double(number[t]);
   for (std::size_t a = 0; settings.partial && a < types.size(); ++a)
     for (std::size_t k = a; k < types.size(); ++k) pairs_.push_back(types[a] + "-" + types[k]);
   group_ = {setup.device(), std::span<const std::int32_t>(groups)};
+  if (const Group* const members = setup.group(settings.group, "group"))
+    members_ = {setup.device(), *members};
   scatterers_ = {setup.device(), std::span<const double>(scatterers)};
   const auto b = reciprocal_lattice(c.box);
   std::vector<Vec3<std::int32_t>> numbers;
@@ -177,9 +192,10 @@ void StructureFactor::constants(const io::Node& root) {
 
 void StructureFactor::sample(Simulation& s) {
   const std::int64_t vectors = numbers_.size();
-  for_each(s.device(), "structure factor", chunks * groups_ * vectors,
-           Partial{s.particles.position.data(), group_.data(), numbers_.data(), s.particles.size(),
-                   vectors, groups_, partial_.data()});
+  for_each(
+      s.device(), "structure factor", chunks * groups_ * vectors,
+      Partial{s.particles.position.data(), s.particles.id.data(), group_.data(), members_.mask(),
+              numbers_.data(), s.particles.size(), vectors, groups_, partial_.data()});
   for_each(
       s.device(), "structure factor sums", vectors,
       Fold{partial_.data(), vectors, groups_, scatterers_.data(), partial_by_type_, sum_.data()});

@@ -1,5 +1,6 @@
 // Observer "structure_factor": S(k) = |sum over particles of exp(i k·r)|² / N at all wave vectors
-// of the periodic box up to a length, one of each pair k, -k, by explicit sums.
+// of the periodic box up to a length, one of each pair k, -k, by explicit sums. N: the
+// particles that scatter.
 #pragma once
 
 #include <array>
@@ -20,6 +21,7 @@ struct StructureFactorSettings : SampledSettings {
   }
   double k_max = 0;
   std::vector<std::string> types;
+  std::string group = "all";
   bool partial = false;
 };
 template <class D>
@@ -27,6 +29,7 @@ void describe(D& d, StructureFactorSettings& s) {
   d.required("k_max", s.k_max, Positive{}, "largest wave number (1/length)");
   describe_sampling(d, s, "the mean of the samples since the previous row");
   d.optional("types", s.types, Any{}, "particle types that scatter; empty: all");
+  d.optional("group", s.group, Any{}, "group of particles that scatter, which stays the same");
   d.optional("partial", s.partial, Any{}, "also partial structure factors by pairs of types");
 }
 
@@ -58,6 +61,7 @@ class StructureFactor final : public SampledObserver {
   std::vector<std::string> pairs_;
   std::int64_t groups_ = 1;  // of types
   Buffer<std::int32_t> group_;
+  GroupOnDevice members_;      // that scatter
   Buffer<double> scatterers_;  // by group, and all
   Buffer<Vec3<std::int32_t>> numbers_;
   Buffer<Vec3<double>> partial_;  // real and imaginary part of a chunk of the particles

@@ -1,6 +1,7 @@
 // Which particles an observer counts.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,26 @@ inline Buffer<std::uint32_t> type_mask(const std::vector<std::string>& names, Se
     if (t < types) mask[t] = 1;
   }
   return {setup.device(), std::span<const std::uint32_t>(mask)};
+}
+
+/// [id]: 1 for particles of these types in a group that stays the same. Reports at "types" and
+/// "group" what is wrong, also that there is none.
+inline std::vector<std::uint8_t> fixed_selection(const std::vector<std::string>& types,
+                                                 const std::string& group, Setup& setup) {
+  const Configuration& c = setup.configuration();
+  const auto mask = type_mask(types, setup).to_host();
+  const Group* const members = setup.fixed_group(group, "group");
+  std::vector<std::uint8_t> chosen(c.type.size(), 0);
+  if (!members) return chosen;
+  for (std::size_t id = 0; id < chosen.size(); ++id)
+    chosen[id] = mask[c.type[id]] != 0 && members->has(id) ? 1 : 0;
+  if (std::count(chosen.begin(), chosen.end(), 1) == 0) {
+    if (members->has_all())
+      setup.error("types", "the system has no particle of these types");
+    else
+      setup.error("group", "\"" + group + "\" has no particle of these types");
+  }
+  return chosen;
 }
 
 /// For kernels: those of some types that are in a group.

@@ -25,6 +25,10 @@ class OfAPlugin : public Integrator {
         s, n, [] { return KickAndDrift{Real(dt)}; }, [] { return Kick{Real(dt)}; });
   }
   double timestep() const override { return dt; }
+  bool follow_group(Simulation& s) override {
+    freedom = s.degrees_of_freedom.number();
+    return true;
+  }
   double freedom = 0;
 };
 
@@ -73,11 +77,14 @@ class GroupIntegratorsTest : public DeviceTest {
     two.push_back(std::make_unique<First>());
     two.push_back(std::make_unique<Second>());
     first_ = dynamic_cast<OfAPlugin*>(two[0].get());
-    std::vector<std::uint8_t> group_of(configuration_.position.size());
-    for (std::size_t id = 0; id < group_of.size(); ++id) group_of[id] = id % 3 == 0 ? 0 : 1;
-    return std::make_unique<GroupIntegrators>(std::move(two),
-                                              std::vector<std::string>{"third", "others"},
-                                              std::move(group_of), configuration_, device());
+    groups_ = {Group("third", every(3, 1), 1), Group("others", every(3, 0), 1)};
+    return std::make_unique<GroupIntegrators>(std::move(two), groups_, configuration_, device());
+  }
+  /// `member` of every n-th particle, the opposite of the others.
+  Group::Members every(std::size_t n, std::uint8_t member) const {
+    Group::Members all(configuration_.position.size(), std::uint8_t(1 - member));
+    for (std::size_t id = 0; id < all.size(); id += n) all[id] = member;
+    return all;
   }
   void run(GroupIntegrators& both, std::int64_t n) {
     simulation_->begin_stage(both);
@@ -87,6 +94,7 @@ class GroupIntegratorsTest : public DeviceTest {
   Configuration configuration_;
   std::unique_ptr<Simulation> simulation_;
   OfAPlugin* first_ = nullptr;
+  std::vector<Group> groups_;
 };
 
 TEST_P(GroupIntegratorsTest, EachCountsTheDegreesOfFreedomOfItsGroup) {
@@ -96,6 +104,50 @@ TEST_P(GroupIntegratorsTest, EachCountsTheDegreesOfFreedomOfItsGroup) {
   EXPECT_EQ(first_->freedom, 3 * n);  // the momentum of a part is not conserved
   EXPECT_EQ(simulation_->degrees_of_freedom.number(),
             3 * double(configuration_.position.size()) - 3);  // that of all is
+}
+
+TEST_P(GroupIntegratorsTest, GroupsThatAreChosenAnewAreFollowed) {
+  const auto both = halves<OfAPlugin, OfAPlugin>();
+  run(*both, 10);
+  const double energy = simulation_->totals().total_energy();
+  groups_[0].choose(every(5, 1)), groups_[1].choose(every(5, 0));
+  EXPECT_TRUE(both->follow_group(*simulation_));
+  EXPECT_EQ(first_->freedom, 3 * double((configuration_.position.size() + 4) / 5));
+  EXPECT_FALSE(both->follow_group(*simulation_));  // until they are chosen again
+  EXPECT_EQ(simulation_->totals().total_energy(), energy);
+  simulation_->advance(*both, 10);
+  // Velocity Verlet in both: as if one had moved everybody.
+  const auto velocity = simulation_->particles.by_id(simulation_->particles.velocity);
+  Simulation alone(device(), configuration_, lennard_jones(device(), 2.5, "force_shift"), 1);
+  OfAPlugin one;
+  alone.begin_stage(one);
+  one.begin(alone);
+  alone.advance(one, 20);
+  const auto expected = alone.particles.by_id(alone.particles.velocity);
+  for (std::size_t id = 0; id < velocity.size(); ++id) {
+    EXPECT_EQ(velocity[id].x, expected[id].x) << "particle " << id;
+    EXPECT_EQ(velocity[id].z, expected[id].z) << "particle " << id;
+  }
+}
+
+TEST_P(GroupIntegratorsTest, AParticleThatIsNobodysIsFoundOut) {
+  const auto both = halves<OfAPlugin, OfAPlugin>();
+  run(*both, 10);
+  groups_[0].choose(every(6, 1));
+  try {
+    both->follow_group(*simulation_);
+    ADD_FAILURE() << "particle 3 is nobody's";
+  } catch (const RunError& e) {
+    EXPECT_EQ(std::string(e.what()).find("particle 3 has come to be in no group"), 0u) << e.what();
+  }
+  groups_[0].choose(every(1, 1));
+  try {
+    both->follow_group(*simulation_);
+    ADD_FAILURE() << "particle 1 is in two groups";
+  } catch (const RunError& e) {
+    EXPECT_NE(std::string(e.what()).find("in \"third\" and in \"others\""), std::string::npos)
+        << e.what();
+  }
 }
 
 TEST_P(GroupIntegratorsTest, OneThatMovesOthersIsFoundOut) {

@@ -5,6 +5,7 @@
 """
 
 import copy
+import json
 import shutil
 import sys
 import unittest
@@ -577,6 +578,30 @@ class Groups(JobCase):
             numpy.testing.assert_allclose(formula[name], spring[name], atol=2e-3)
         self.assertGreater(abs(spring["work"]).max(), 0.1)
 
+    @unittest.skipIf(DEVICE != "cpu", "few particles")
+    def test_jarzynski(self):
+        """Each of 200 free particles is held by a spring that becomes three times as stiff, in a
+        time too short for them to follow: the mean of exp(-W/k_B T) is that of the free energies,
+        3^(-3/2) (C. Jarzynski, Phys. Rev. Lett. 78, 2690 (1997)), while the mean work is larger.
+        Were the change at once, W would be k r², and exp(-W) would scatter by 1.2 of its mean."""
+        n, begin, ramp = 200, 9, 2
+        names = [f"one{k}" for k in range(n)]
+        stiff = f"min(max(1, 1 + 2*(t - {begin})/{ramp}), 3)"
+        job = gas(md({**LANGEVIN, "timestep": 0.01, "friction": 1}, steps=1100), particles=n,
+                  groups={name: {"ids": [k]} for k, name in enumerate(names)},
+                  velocity={"temperature": 1}, forces=[
+                      {"type": "group_restraint", "groups": [name], "point": [0, 0, 0],
+                       "energy": f"{stiff}*r^2"} for name in names])
+        job["observers"] = [{"type": "restraint", "stride": 1100}]
+        self.run_job(job, "--quiet", threads="1")
+        work = self.readings()["work"][-1]
+        self.assertEqual(work.shape, (n,))
+        free = 1.5 * numpy.log(3)
+        self.assertAlmostEqual(numpy.exp(free - work).mean(), 1, delta=4 * 1.2 / n ** 0.5)
+        # At once it would be 3 on average; slowly, the free energy.
+        self.assertGreater(work.mean() - free, 0.2)
+        self.assertLess(work.mean(), 3)
+
     def test_restraints_are_resumed(self):
         """Two parts of a liquid, and one that is dragged: the same bits after a stop."""
         job = liquid(md([{**LANGEVIN, "group": "all"}]), groups={
@@ -599,6 +624,111 @@ class Groups(JobCase):
         for name in QUANTITIES:
             numpy.testing.assert_array_equal(self.frames(name, "whole"),
                                              self.frames(name, "again"))
+
+    # -- integrators on groups that are chosen anew ------------------------------------------------
+
+    def test_integrators_follow_groups_that_are_chosen_anew(self):
+        """Free particles: on the left they keep their velocities, on the right friction alone acts
+        on them. Each step of the latter is a factor, whatever a particle did before."""
+        for dimension in (3, 2):
+            none = [None] * (dimension - 1)
+            groups = {"left": {"box": [[None, *none], [0, *none]], "every": 20},
+                      "right": {"not": ["left"]}}
+            job = gas(md([{**NVE, "group": "left"},
+                          {**LANGEVIN, "temperature": 0, "friction": 1.5, "group": "right"}],
+                         steps=400), groups=groups, velocity={"temperature": 9})
+            job["system"]["dimension"] = dimension
+            job["observers"][0].update(stride=20, positions="wrapped")
+            self.run_job(job, "--overwrite")
+            x, v = self.frames("position")[:, :, 0], self.frames("velocity").astype(float)
+            with h5py.File(self.path("trajectory.h5")) as file:
+                x = x - self.middle(file)
+            kept = (abs(x) > 1e-3).all(axis=0)
+            self.assertGreater(kept.sum(), 1900)
+            right = (x[:-1] > 0).sum(axis=0)  # how often it was chosen
+            self.assertGreater((x[0] * x[-1] < 0).sum(), 100)
+            expected = v[0] * numpy.exp(-1.5 * 0.004 * 20 * right)[:, None]
+            numpy.testing.assert_allclose(v[-1][kept], expected[kept], rtol=1e-4, atol=1e-5)
+
+    def test_equipartition_in_groups_that_are_chosen_anew(self):
+        """The border moves, and most particles change sides: each thermostat has the degrees of
+        freedom of those who are its own. What the baths give is what the energy changes by; a
+        resumed run has the same bits."""
+        groups = {"left": {"formula": "x < edge", "every": 5}, "right": {"not": ["left"]}}
+        job = gas(md([{**BUSSI, "tau": 0.05, "timestep": 0.01, "group": "left"},
+                      {**BUSSI, "tau": 0.05, "timestep": 0.01, "group": "right"}], steps=3000),
+                  groups=groups, velocity={"temperature": 1}, attributes={
+                      "edge": {"default": 5, "updates": {"formula": "max(5 - t, -5)", "every": 5}}})
+        job["observers"][0].update(stride=10, positions="wrapped")
+        job["observers"].append({"type": "checkpoint", "steps": 1237})
+        self.run_job(job, folder="whole")
+        v = self.frames("velocity", "whole").astype(float)
+        with h5py.File(self.path("whole", "trajectory.h5")) as file:
+            x = self.frames("position", "whole")[:, :, 0] - self.middle(file)
+        left = x < numpy.maximum(5 - 0.1 * numpy.arange(len(x)), -5)[:, None]
+        self.assertGreater(left[0].sum(), 1500)
+        self.assertLess(left[100:].sum(axis=1).max(), 500)
+        for own in (left, ~left):
+            # Of 370 particles or more, 200 samples that are nearly independent: 0.4 %.
+            squares = (v[100:] ** 2).sum(axis=2)[own[100:]].mean()
+            self.assertAlmostEqual(squares / 3, 1, delta=0.02)
+        heat = self.column("heat_left", "whole") + self.column("heat_right", "whole")
+        energy = self.column("total_energy", "whole")
+        self.assertGreater(abs(self.column("heat_left", "whole")).max(), 30)
+        numpy.testing.assert_allclose(energy - energy[0], heat, atol=1e-3 * energy.max())
+        shutil.copytree(self.path("whole"), self.path("again"))
+        done = self.perrin("resume", self.path("again", "checkpoint.h5.prev"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for name in ("position", "velocity"):
+            numpy.testing.assert_array_equal(self.frames(name, "again"), self.frames(name, "whole"))
+        numpy.testing.assert_array_equal(self.column("heat_left", "again"),
+                                         self.column("heat_left", "whole"))
+
+    def test_two_temperatures_in_two_places(self):
+        """Friction so strong that particles have the temperature of the place where they are."""
+        groups = {"left": {"box": [[None, None, None], [0, None, None]], "every": 1},
+                  "right": {"not": ["left"]}}
+        bath = {**LANGEVIN, "friction": 50, "tally_heat": True}
+        job = gas(md([{**bath, "temperature": 0.5, "group": "left"},
+                      {**bath, "temperature": 2, "group": "right"}], steps=2000),
+                  groups=groups, velocity={"temperature": 1})
+        job["observers"][0].update(stride=20, positions="wrapped")
+        self.run_job(job)
+        v = self.frames("velocity")[20:].astype(float)
+        with h5py.File(self.path("trajectory.h5")) as file:
+            x = self.frames("position")[20:, :, 0] - self.middle(file)
+        for temperature, own in ((0.5, (x < -1) & (x > -6)), (2, (x > 1) & (x < 6))):
+            found = (v ** 2).sum(axis=2)[own].mean() / 3
+            self.assertAlmostEqual(found / temperature, 1, delta=0.02)
+        kinetic = self.column("kinetic_energy")
+        heat = self.column("heat_left") + self.column("heat_right")
+        numpy.testing.assert_allclose(kinetic - kinetic[0], heat, atol=1e-3 * kinetic.max())
+
+    def test_integrators_that_need_the_same_particles(self):
+        groups = {"a": {"formula": "x < 0", "every": 10}, "b": {"not": ["a"]}}
+        brownian = {"type": "brownian", "timestep": 0.004, "temperature": 1, "friction": 1}
+        for one, why in (
+                (FROZEN, "frozen stops particles"),
+                ({"type": "moving", "timestep": 0.004, "velocity": [1, 0, 0]}, "moving prescribes"),
+                (CHAIN, "nose_hoover "),
+                ({**LANGEVIN, "method": "velocity_verlet"}, "keeps the bath's force"),
+                ({**LANGEVIN, "axes": "xy"}, "with types or axes"),
+                ({**LANGEVIN, "rng": "hybrid_taus"}, "generator with a memory")):
+            self.refused(liquid(md([{**one, "group": "a"}, {**NVE, "group": "b"}]), groups=groups),
+                         r'integrators\[0\].group: the particles of "a" are chosen anew every 10 '
+                         f"steps, and .*{why}.*stays the same")
+        middle = {**brownian, "method": "leimkuhler_matthews"}
+        self.refused(liquid(md([{**brownian, "group": "a"}, {**middle, "group": "b"}]),
+                            groups=groups), r"integrators\[1\].group: .*keeps the noise")
+
+    def test_particles_that_come_to_be_nobodys(self):
+        groups = {"a": {"formula": "x < 0", "every": 10}, "b": {"formula": "x >= 0"}}
+        job = liquid(md([{**NVE, "group": "a"}, {**NVE, "group": "b"}]), groups=groups)
+        with open(self.path("job.json"), "w") as out:
+            json.dump(job, out)
+        done = self.perrin("run", self.path("job.json"), "--output-dir", self.path("out"))
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r"particle \d+ has come to be in (no group|\"a\" and in \"b\")")
 
     # -- mistakes ----------------------------------------------------------------------------------
 
@@ -635,7 +765,7 @@ class Groups(JobCase):
         self.refused(liquid(md(NVE), groups={"a": {"types": ["B"]}}), 'unknown particle type "B"')
         self.refused(liquid(md(NVE), groups={"a": {}}), "must have at least one of")
         slab = {"formula": "abs(z) < 3", "every": 10}
-        self.refused(liquid(md([{**NVE, "group": "a"}, {**NVE, "group": "b"}]),
+        self.refused(liquid(md([{**FROZEN, "group": "a"}, {**NVE, "group": "b"}]),
                             groups={"a": slab, "b": {"not": ["a"]}}), "chosen anew every 10 steps")
         self.refused(liquid(md(NVE), groups={"a": {"ids": [1], "every": 3}}),
                      "a.every: is for a group with a box or a formula")

@@ -274,6 +274,68 @@ class Observers(unittest.TestCase):
         np.testing.assert_allclose(self.read("structure_factor.h5", "structure_factor"),
                                    abs(rho.sum(axis=0)) ** 2 / 400, atol=1e-3)
 
+    def test_structure_factors_of_a_group(self):
+        """Of those who scatter alone, in all and by types."""
+        self.run_job({"type": "random", "particles": {"A": 300, "B": 100}, "density": 0.5,
+                      "min_distance": 0.6},
+                     [{"type": "trajectory", "stride": 1},
+                      {"type": "structure_factor", "k_max": 2.5, "partial": True, "stride": 1,
+                       "rows_every": 1, "group": "some"}],
+                     groups={"some": {"ids": [[50, 349]], "not": ["left"]},
+                             "left": {"formula": "(x < 0)*(y < 0)"}})
+        with h5py.File(self.path("trajectory.h5")) as file:
+            position = file["particles/all/position/value"][0].astype(float)
+            edges = file["particles/all/box/edges/value"][0]
+            species = file["particles/all/species"][:]
+        with h5py.File(self.path("structure_factor.h5")) as file:
+            k = file["parameters/perrin/wave_vectors"][:]
+        ids = np.arange(400)
+        half = np.diag(edges) / 2
+        some = (ids >= 50) & (ids < 350) & ~((position[:, :2] < half[:2]).all(axis=1))
+        self.assertTrue(150 < some.sum() < 280)
+        rho = np.array([np.exp(1j * position[some & (species == t)] @ k.T).sum(axis=0)
+                        for t in (0, 1)])
+        n = [(some & (species == t)).sum() for t in (0, 1)]
+        expected = [(rho[a] * rho[b].conj()).real / np.sqrt(n[a] * n[b])
+                    for a, b in ((0, 0), (0, 1), (1, 1))]
+        np.testing.assert_allclose(self.read("structure_factor.h5", "partial_structure_factor"),
+                                   expected, atol=1e-3)
+        np.testing.assert_allclose(self.read("structure_factor.h5", "structure_factor"),
+                                   abs(rho.sum(axis=0)) ** 2 / some.sum(), atol=1e-3)
+
+    def test_chain_sizes_of_a_group(self):
+        """Of molecules that are wholly in it."""
+        self.run_job({"type": "chains", "chains": 20, "pattern": "A6", "density": 0.1,
+                      "min_distance": 0.8},
+                     [{"type": "trajectory", "stride": 1, "precision": "double",
+                       "positions": "unwrapped"},
+                      {"type": "chain_size", "stride": 1, "group": "some"}],
+                     ignore=["bonds", "angles"], groups={"some": {"ids": [[9, 44]]}})
+        with h5py.File(self.path("trajectory.h5")) as file:
+            chains = file["particles/all/position/value"][0].reshape(20, 6, 3)[2:7]
+        gyration = ((chains - chains.mean(axis=1, keepdims=True)) ** 2).sum(axis=2).mean(axis=1)
+        ends = ((chains[:, -1] - chains[:, 0]) ** 2).sum(axis=1)
+        self.assertAlmostEqual(self.read("chain_size.h5", "radius_of_gyration_squared"),
+                               gyration.mean(), places=5)
+        self.assertAlmostEqual(self.read("chain_size.h5", "end_to_end_squared"), ends.mean(),
+                               places=4)
+
+    def test_groups_that_cannot_be_observed(self):
+        system = {"type": "chains", "chains": 20, "pattern": "A6", "density": 0.1,
+                  "min_distance": 0.8}
+        groups = {"slab": {"box": [[None, None, 0], [None, None, None]], "every": 10},
+                  "one": {"ids": [3]}}
+        for observer in ({"type": "structure_factor", "k_max": 2}, {"type": "chain_size"},
+                         {"type": "bond_order", "distance": 1.2},
+                         {"type": "cluster_size", "distance": 1.2}):
+            for keys, pattern in (({"group": "slab"}, "group: .*slab.* chosen anew"),
+                                  ({"group": "sum"}, 'group: unknown group "sum"')):
+                self.refused(system, [{**observer, **keys}], pattern, groups=groups,
+                             ignore=["bonds", "angles"])
+        self.refused(system, [{"type": "chain_size", "group": "one"}],
+                     'no molecule of several particles is wholly in "one"', groups=groups,
+                     ignore=["bonds", "angles"])
+
     # -- profiles --------------------------------------------------------------------------------
 
     def check_radial(self, position, velocity, middle, edges, r_max, axis=None, file="radial.h5"):
@@ -489,7 +551,23 @@ class Observers(unittest.TestCase):
                       {"type": "cluster_size", "distance": distance, "stride": 1, "rows_every": 1,
                        "types": ["A"], "sizes": 5}])
         position, _, _, edges, species = self.trajectory()
-        x = position[0][species == 0]
+        self.check_bond_order_and_clusters(position[0][species == 0], edges, distance)
+
+    def test_bond_order_and_clusters_of_a_group(self):
+        distance = 1.1
+        common = {"distance": distance, "stride": 1, "rows_every": 1, "group": "some"}
+        self.run_job({"type": "random", "particles": {"A": 500}, "density": 0.3,
+                      "min_distance": 0.5},
+                     [{"type": "trajectory", "stride": 1,
+                       "quantities": ["position", "velocity", "image"]},
+                      {"type": "bond_order", "l": [2], "bins": 4, **common},
+                      {"type": "cluster_size", "sizes": 5, **common}],
+                     groups={"some": {"ids": [[10, 300], 444]}})
+        position, _, _, edges, _ = self.trajectory()
+        some = position[0][[*range(10, 301), 444]]
+        self.check_bond_order_and_clusters(some, edges, distance)
+
+    def check_bond_order_and_clusters(self, x, edges, distance):
         d = self.vectors(x, x, edges)
         r = np.linalg.norm(d, axis=-1)
         near = (r < distance) & (r > 0)
