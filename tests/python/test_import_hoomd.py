@@ -597,7 +597,7 @@ real, sums = hoomd.md.long_range.pppm.make_pppm_coulomb_forces(
 UNKNOWN = {
     "a force of another package": ("extra = azplugins.pair.Colloid(nlist)\n",
                                    "integrator.forces.append(extra)\n", "extra = azplugins"),
-    "anisotropy": ("extra = hoomd.md.pair.aniso.GayBerne(nlist)\n",
+    "anisotropy": ("extra = hoomd.md.pair.aniso.Dipole(nlist)\n",
                    "integrator.forces.append(extra)\n", "extra = hoomd.md.pair.aniso"),
     "a class of the script": ("class Mine(hoomd.md.force.Custom):\n    pass\nextra = Mine()\n",
                               "integrator.forces.append(extra)\n", "extra = Mine()"),
@@ -610,7 +610,8 @@ UNKNOWN = {
     "a writer": ("", "sim.operations += hoomd.write.Burst(1, 'x.gsd')\n", "sim.operations +="),
     "a parameter": ("", "lj.params[('A', 'A')] = dict(epsilon=read_from(3), sigma=1.0)\n",
                     "lj.params"),
-    "a filter": ("", "integrator.methods[0].filter = hoomd.filter.Rigid()\n", "integrator.methods"),
+    "a filter": ("", "integrator.methods[0].filter = hoomd.filter.Rigid(['constituent'])\n",
+                 "integrator.methods"),
     "a condition": ("", "if something():\n    lj.mode = 'xplor'\n", "if something"),
     "a function with the simulation": ("", "prepare(sim)\n", "prepare(sim)"),
     "a function that returns": ("", "held = fix.prepare(integrator)\n", "held ="),
@@ -794,3 +795,89 @@ def test_command(tmp_path):
     (tmp_path / "lj.py").write_text(START + GOES.format(NVE, "prepare(sim)\n"))
     done = run("lj.py", "-o", "made.json", "--overwrite")
     assert done.returncode == 1 and "lj.py:11: not understood: prepare(sim)" in done.stderr
+
+
+def directions(q):
+    """The z axes of frames, by quaternions w, x, y, z."""
+    w, x, y, z = q.T
+    return np.stack([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)], axis=1)
+
+
+@pytest.mark.parametrize("mode", ["none", "shift"])
+def test_ellipsoids(tmp_path, mode):
+    """GayBerne: energies of HOOMD-blue's formula; the frames of the start are turned, and so are
+    moments of inertia and angular momenta, whose energy stays."""
+    plain(tmp_path / "state.gsd", n=4, edge=8.0)
+    rng, data = np.random.default_rng(11), dict(Frame(str(tmp_path / "state.gsd")).data)
+    n = 64
+    q = rng.normal(size=(n, 4))
+    q /= np.linalg.norm(q, axis=1)[:, None]
+    spin, inertia = rng.normal(size=(n, 3)), np.tile([0.5, 0.6, 0.2], (n, 1))
+    w, v = q[:, :1], q[:, 1:]
+    data["particles/orientation"] = q.astype("f4")
+    data["particles/moment_inertia"] = inertia.astype("f4")
+    data["particles/angmom"] = 2 * np.hstack([
+        -np.sum(v * spin, axis=1)[:, None], w * spin + np.cross(v, spin)]).astype("f4")
+    write(str(tmp_path / "state.gsd"), data)
+    text = HEAD + f"""
+pair = hoomd.md.pair.aniso.GayBerne(nlist=cell, default_r_cut=3.5, mode="{mode}")
+pair.params[("A", "A")] = dict(epsilon=1.3, lperp=0.3, lpar=0.75)
+""" + TAIL.replace("forces=[pair]", "forces=[pair], integrate_rotational_dof=True")
+    result = imported(tmp_path, text)
+    assert not result.not_understood, result.not_understood
+    r, u = data["particles/position"].astype(float), directions(q)
+    i, j = np.triu_indices(n, 1)
+    d = r[i] - r[j]
+    d -= 8 * np.round(d / 8)
+    length = np.linalg.norm(d, axis=1)
+    near = length < 3.5
+    i, j, d, length = i[near], j[near], d[near] / length[near][:, None], length[near]
+
+    def energy(length):
+        h = 2 * 0.3 ** 2 * np.eye(3) + (0.75 ** 2 - 0.3 ** 2) * (
+            u[i][:, :, None] * u[i][:, None, :] + u[j][:, :, None] * u[j][:, None, :])
+        sigma = (0.5 * np.einsum("ka,kab,kb->k", d, np.linalg.inv(h), d)) ** -0.5
+        zeta = (length - sigma + 0.6) / 0.6
+        return 4 * 1.3 * np.sum(zeta ** -12 - zeta ** -6)
+
+    wanted = energy(length) - (energy(3.5) if mode == "shift" else 0)
+    with simulated(tmp_path, result) as sim:
+        assert sim.totals.potential == pytest.approx(wanted, rel=2e-5)
+        assert sim.totals.rotational == pytest.approx(np.sum(spin ** 2 / inertia) / 2, rel=1e-5)
+
+
+def test_rigid_bodies(tmp_path):
+    """Sites of dimers that create_bodies adds: energy of all pairs but those within a body."""
+    plain(tmp_path / "state.gsd", n=4, edge=8.0)
+    rng, data, n = np.random.default_rng(2), dict(Frame(str(tmp_path / "state.gsd")).data), 64
+    q = rng.normal(size=(n, 4))
+    q /= np.linalg.norm(q, axis=1)[:, None]
+    data["particles/types"] = type_names(["D", "A"])
+    data["particles/orientation"] = q.astype("f4")
+    data["particles/mass"] = np.full(n, 2.5, "f4")
+    data["particles/moment_inertia"] = np.tile([0.0, 0.4, 0.4], (n, 1)).astype("f4")
+    write(str(tmp_path / "state.gsd"), data)
+    text = HEAD + """
+rigid = hoomd.md.constrain.Rigid()
+rigid.body["D"] = dict(constituent_types=["A", "A"], positions=[[0, 0, 0.4], [0, 0, -0.3]],
+                       orientations=[[1, 0, 0, 0]] * 2)
+rigid.create_bodies(sim.state)
+cell.exclusions = ["body"]
+pair = hoomd.md.pair.LJ(nlist=cell, default_r_cut=2.5)
+pair.params[("A", "A")] = dict(epsilon=0.8, sigma=0.9)
+pair.params[("D", ["D", "A"])] = dict(epsilon=0, sigma=1)
+pair.r_cut[("D", ["D", "A"])] = 0
+""" + TAIL.replace("forces=[pair]", "forces=[pair], integrate_rotational_dof=True, rigid=rigid") \
+        .replace("hoomd.filter.All()", "hoomd.filter.Rigid(('center', 'free'))")
+    result = imported(tmp_path, text)
+    assert not result.not_understood, result.not_understood
+    assert result.job["bodies"]["D"]["mass"] == 2.5
+    axis, r = directions(q), data["particles/position"].astype(float)
+    sites = np.stack([r + 0.4 * axis, r - 0.3 * axis], axis=1).reshape(-1, 3)
+    i, j = np.triu_indices(2 * n, 1)
+    d = sites[i] - sites[j]
+    length = np.linalg.norm(d - 8 * np.round(d / 8), axis=1)[i // 2 != j // 2]
+    wanted = np.sum(lj(length[length < 2.5], 0.8, 0.9))
+    with simulated(tmp_path, result) as sim:
+        assert len(sim) == 3 * n
+        assert sim.totals.potential == pytest.approx(wanted, rel=2e-5)

@@ -21,8 +21,11 @@ def assemble(script, last=True):
     if isinstance(seed, int):
         job["seed"] = seed
     job["system"] = system(script)
+    script.orientations |= bool(script.bodies)
     if script.orientations:
         job["orientations"] = {}
+    if script.bodies and script.part == 1:
+        job["bodies"] = script.bodies
     if script.velocity is not None:
         job["velocity"] = script.velocity
     if script.rotation is not None and not script.orientations:
@@ -52,6 +55,8 @@ def system(script):
                                              "create_state_from_gsd that is understood"))
         return Commented({"type": "file", "path": script.state and os.path.relpath(
             script.state, script.folder) or "", "format": "gsd"}, None)
+    if script.turned:
+        script.turn_start()
     if script.velocity is not None:
         script.system["velocities"] = False
     return script.system

@@ -28,7 +28,8 @@ class Script(Statements, Objects, Runs, Groups):
         self.velocity = self.new_velocity = self.rotation = self.mark = None
         self.job_forces, self.stages, self.writers_of, self.observers = [], [], [], {}
         self.ran, self.part, self.friction = False, 1, False
-        self.orientations = self.uses_charges = False
+        self.bodies = {}
+        self.orientations = self.turned = self.uses_charges = False
 
     def near(self, line, text):
         self.result.changed.append((line, text))

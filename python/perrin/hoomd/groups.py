@@ -1,4 +1,5 @@
 """Filters of HOOMD-blue as groups of a job."""
+from perrin.hoomd.bodies import moves_all
 from perrin.hoomd.values import Thing, Unknown
 from perrin.importing.lines import NotUnderstood
 
@@ -14,7 +15,7 @@ class Groups:
             raise NotUnderstood(f"filter: {filter.reason}", filter.line)
         if not isinstance(filter, Thing) or filter.family != "hoomd.filter":
             raise NotUnderstood("filter: expected a filter of hoomd.filter")
-        if filter.kind == "All":
+        if filter.kind == "All" or filter.kind == "Rigid" and moves_all(filter, self):
             return "all"
         made = self.definition(filter)
         for name, other in self.groups.items():

@@ -165,6 +165,9 @@ class Objects:
             for frame in positional if name == "append" else positional[0]:
                 self.written.setdefault(str(thing.get("name")), frame)
             return None
+        if thing.path == "hoomd.md.constrain.Rigid" and name == "create_bodies":
+            thing.values["created"] = True
+            return None
         if thing.path == "argparse.ArgumentParser" or thing.family == "argparse":
             return self.parser(thing, name, positional, named)
         if name in QUIET or thing.path.startswith(MEASURES):

@@ -5,6 +5,8 @@ import os
 import numpy as np
 
 from perrin.hoomd import gsd_file, snapshot
+from perrin.hoomd.aniso import turned
+from perrin.hoomd.bodies import bodies_of
 from perrin.hoomd.bonded import bonded_forces
 from perrin.hoomd.fields import field_forces
 from perrin.hoomd.hard import spheres
@@ -81,6 +83,21 @@ class Runs:
         self.system = Commented({"type": "file", "path": os.path.basename(path),
                                  "format": "gsd"}, line)
         self.know(gsd_file.Frame(path))
+
+    def turn_start(self):
+        """The start with other frames of its particles, where forces of the job ask for it."""
+        data = self.start_data if self.start_data is not None else \
+            self.frame.data if self.frame is not None else None
+        if data is None:
+            return
+        path = os.path.join(self.folder, f"{self.name}-start.gsd")
+        gsd_file.write(path, turned(data))
+        if path not in self.result.data:
+            self.result.data.append(path)
+        self.system = Commented({"type": "file", "path": os.path.basename(path),
+                                 "format": "gsd"}, self.system.line)
+        self.near(self.system.line, "frames of particles are turned: long axes are x, not z, in "
+                                    "the start and in what the job writes")
 
     def know(self, frame):
         """What the state says of itself."""
@@ -191,15 +208,25 @@ class Runs:
                                getattr(thing, "line", self.line))
         rigid = integrator.values.get("rigid")
         if rigid is not None:
-            self.list_line("rigid bodies; \"bodies\" of a job makes them",
-                           getattr(rigid, "line", self.line))
+            self.take_bodies(rigid)
         if integrator.values.get("integrate_rotational_dof") is True:
             self.rotation = integrator.line_of("integrate_rotational_dof")
         if integrator.values.get("half_step_hook") is not None:
             self.list_line("half_step_hook", integrator.line_of("half_step_hook"))
 
+    def take_bodies(self, rigid):
+        line = getattr(rigid, "line", self.line)
+        try:
+            if not isinstance(rigid, Thing) or rigid.kind != "Rigid":
+                raise NotUnderstood("rigid: expected hoomd.md.constrain.Rigid")
+            self.bodies = bodies_of(rigid, self)
+        except NotUnderstood as error:
+            self.list_line(str(error), error.line or line)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            self.list_line(f"rigid bodies: {type(error).__name__}: {error}", line)
+
     def forces(self, integrator):
-        made, self.friction, self.orientations = [], False, False
+        made, self.friction, self.orientations, self.turned = [], False, False, False
         try:
             things = integrator.list("forces")
         except NotUnderstood as error:
@@ -226,6 +253,8 @@ class Runs:
             except (AttributeError, KeyError, TypeError, ValueError) as error:
                 self.list_line(f"{thing.path}: {type(error).__name__}: {error}", thing.line)
         self.exclusions = exclusions
+        if self.turned and any(f["type"] == "active_force" for f in made):
+            self.list_line("an active force along x beside a potential whose axis is z")
         return made
 
     def exclude(self, thing, exclusions):

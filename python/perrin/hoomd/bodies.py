@@ -1,0 +1,65 @@
+"""Rigid bodies of HOOMD-blue as "bodies" of a job."""
+import numpy as np
+
+from perrin.hoomd.values import Unknown, vector
+from perrin.importing.lines import NotUnderstood
+
+
+def bodies_of(rigid, script):
+    """{type of the centre: its sites, mass and moments of inertia}."""
+    made, table, frame = {}, rigid.table("body"), script.frame
+    if not rigid.get("created", False):
+        raise NotUnderstood("rigid bodies whose sites are in the state: expected create_bodies()")
+    if script.part > 1 or script.turned:
+        raise NotUnderstood("rigid bodies after other forces, or beside ellipsoids")
+    for kind, body in table.items():
+        line = table.lines.get(kind, rigid.line)
+        if body is None:
+            continue
+        if isinstance(body, Unknown) or not isinstance(body, dict):
+            raise NotUnderstood(f"body of {kind}: {getattr(body, 'reason', 'expected a dict')}",
+                                line)
+        for name, value in body.items():
+            if isinstance(value, Unknown):
+                raise NotUnderstood(f"{name} of the body {kind}: {value.reason}", line)
+        if any(np.ravel(body.get("charges", 0))):
+            raise NotUnderstood(f"charges of the sites of the body {kind}", line)
+        types, places = body["constituent_types"], body["positions"]
+        if len(types) != len(places):
+            raise NotUnderstood(f"the body {kind}: expected as many positions as types, got "
+                                f"{len(places)} and {len(types)}", line)
+        made[str(kind)] = {
+            "sites": [{"type": str(t), "at": vector(p, "positions", line)}
+                      for t, p in zip(types, places)],
+            "mass": of_type(frame, kind, "mass", [1.0], line)[0],
+            "moments_of_inertia": of_type(frame, kind, "moment_inertia", [0.0] * 3, line)}
+    if not made:
+        raise NotUnderstood("rigid bodies: no body is given")
+    return made
+
+
+def of_type(frame, kind, name, otherwise, line):
+    """The value that all particles of a type have."""
+    values = frame.get(f"particles/{name}") if frame is not None else None
+    if values is None:
+        return otherwise
+    chosen = frame.get("particles/typeid", np.zeros(len(values), int)) == \
+        frame.names("particles").index(kind)
+    rows = np.atleast_2d(values.T).T[chosen]
+    if not len(rows) or (rows != rows[0]).any():
+        raise NotUnderstood(f"{name} of the bodies {kind}: expected the same for all", line)
+    return [float(v) for v in rows[0]]
+
+
+def moves_all(filter, script):
+    """Whether the filter Rigid stands for all particles of a job, whose sites follow by
+    themselves."""
+    flags = filter.get("flags", ("center", "free"))
+    flags = {flags} if isinstance(flags, str) else set(flags)
+    if flags == {"center", "free"}:
+        return True
+    if flags != {"center"} or script.frame is None:
+        return False
+    names = script.frame.names("particles")
+    kinds = script.frame.get("particles/typeid", np.zeros(1, int))
+    return {names[k] for k in np.unique(kinds)} <= set(script.bodies)
