@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Every type of component: the example of `perrin help` runs as it stands, its record is a job that
-validates, and every key does something.
+validates, and every key does something. An integrator runs on groups that are chosen anew, with the
+same state after a stop, or says why it cannot.
 
     every_type.py PERRIN [NAME …]
 
@@ -126,10 +127,34 @@ class EveryType(Types):
         done = self.run_job(record, out + "-record", command="validate")
         if done.returncode != 0:
             wrong.append(f"{kind} {name}: its record does not validate: {done.stderr}")
+        if kind == "integrator":
+            wrong += self.try_groups(name, example)
         for key, schema in self.definition(kind, name)["properties"].items():
             if key != "type" and (kind, name, key) not in NO_EFFECT:
                 wrong += self.try_key(kind, name, example, key, schema)
         return wrong
+
+    def try_groups(self, name, example):
+        """Two of the integrator on groups that are chosen anew in every third step."""
+        job, out = self.job_of("integrator", name, example), f"integrator-{name}-groups"
+        job["groups"] = {"a": {"formula": "x < 0", "every": 3}, "b": {"not": ["a"]}}
+        stage = job["stages"][0]
+        one = stage.pop("integrator")
+        stage["integrators"] = [{**one, "group": "a"}, {**one, "group": "b"}]
+        job["observers"][-1]["steps"] = 5  # the checkpoint
+        done = self.run_job(job, out)
+        if done.returncode == 2 and any(text in done.stderr for text in (
+                "are chosen anew every 3 steps, and " + name, "moves all particles")):
+            return []
+        if done.returncode != 0:
+            return [f"integrator {name}: neither runs on groups nor says why: {done.stderr}"]
+        shutil.copytree(os.path.join(self.folder, out), os.path.join(self.folder, out + "-again"))
+        done = self.run("resume", f"{out}-again/checkpoint.h5.prev")
+        if done.returncode != 0:
+            return [f"integrator {name}, on groups: {done.stderr}"]
+        if self.state(out + "-again") != self.state(out):
+            return [f"integrator {name}, on groups: another state after a stop"]
+        return []
 
     def try_key(self, kind, name, example, key, schema):
         """Values of the key until one is seen to do something."""
