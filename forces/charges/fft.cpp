@@ -1,13 +1,16 @@
 #include "forces/charges/fft.h"
 
+#include <algorithm>
 #include <cmath>
+#include <complex>
 #include <vector>
 
 #include "engine/base/error.h"
-#include "engine/base/instruction_set.h"
 #include "engine/device/tasks.h"
-#include "forces/charges/line_fft.h"
 
+#ifdef PERRIN_KISSFFT
+#include <kissfft/kissfft.hh>
+#endif
 #ifdef PERRIN_CUFFT
 #include <cufft.h>
 #endif
@@ -15,7 +18,9 @@
 namespace perrin {
 
 struct Fft3::Plan {
-  std::array<line_fft::Plan, 3> axis;  // CPU
+#ifdef PERRIN_KISSFFT
+  std::vector<kissfft<Real>> forward, inverse;  // [axis]
+#endif
 #ifdef PERRIN_CUFFT
   cufftHandle handle = 0;
   bool made = false;
@@ -27,55 +32,38 @@ struct Fft3::Plan {
 
 namespace {
 
-using line_fft::Lines;
+#ifdef PERRIN_KISSFFT
+using Number = std::complex<Real>;
 
-template <bool Inverse>
-__attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,avx2,fma"), flatten, noipa)) void
-run_avx512(const Lines<Inverse>& lines, std::int64_t group) {
-  lines(group);
-}
-template <bool Inverse>
-__attribute__((target("avx2,fma"), flatten, noipa)) void run_avx2(const Lines<Inverse>& lines,
-                                                                  std::int64_t group) {
-  lines(group);
-}
-template <bool Inverse>
-__attribute__((flatten, noipa)) void run_baseline(const Lines<Inverse>& lines, std::int64_t group) {
-  lines(group);
-}
-
-template <bool Inverse>
-void run_best(const Lines<Inverse>& lines, std::int64_t group) {
-  const InstructionSet set = instruction_set();
-  if constexpr (has_instruction_set(InstructionSet::avx512))
-    if (set == InstructionSet::avx512) return run_avx512(lines, group);
-  if constexpr (has_instruction_set(InstructionSet::avx2))
-    if (set == InstructionSet::avx2) return run_avx2(lines, group);
-  if constexpr (has_instruction_set(InstructionSet::baseline)) run_baseline(lines, group);
-}
-
-/// Where lines are: the members of Lines.
-struct Layout {
-  std::int64_t count, inner, outer, next, step;
-};
-
-template <bool Inverse>
-void transform_lines(const Device& device, const line_fft::Plan& plan, Complex* data,
-                     const Layout& at) {
-  const std::int64_t groups = (at.count + line_fft::lanes - 1) / line_fft::lanes;
+/// Lines of n numbers, `stride` apart, that begin at all (a, b): a · outer + b, b < inner. Several
+/// neighbours at a time, which are near in memory.
+void transform_lines(const Device& device, const kissfft<Real>& fft, Number* data, std::int64_t n,
+                     std::int64_t stride, std::int64_t outer_count, std::int64_t outer,
+                     std::int64_t inner_count) {
+  constexpr std::int64_t together = 8;
+  const std::int64_t groups = (inner_count + together - 1) / together;
   for_tasks(
-      device, groups,
-      [&](std::int64_t group, int) {
-        static thread_local std::vector<line_fft::Pack> work;
-        const auto room = std::size_t(2 * plan.length());
-        if (work.size() < room) work.resize(room);
-        run_best(Lines<Inverse>{data, at.count, at.inner, at.outer, at.next, at.step, plan.length(),
-                                plan.factors().data(), int(plan.factors().size()), plan.roots(),
-                                work.data()},
-                 group);
+      device, outer_count * groups,
+      [&](std::int64_t task, int) {
+        const std::int64_t first = task % groups * together;
+        const std::int64_t count = std::min(together, inner_count - first);
+        Number* const at = data + task / groups * outer + first;
+        static thread_local std::vector<Number> in, out;
+        in.resize(std::size_t(together * n)), out.resize(std::size_t(n));
+        for (std::int64_t k = 0; k < n; ++k)
+          for (std::int64_t line = 0; line < count; ++line)
+            in[std::size_t(line * n + k)] = at[k * stride + line];
+        for (std::int64_t line = 0; line < count; ++line) {
+          fft.transform(in.data() + line * n, out.data());
+          std::copy(out.begin(), out.end(), in.begin() + line * n);
+        }
+        for (std::int64_t k = 0; k < n; ++k)
+          for (std::int64_t line = 0; line < count; ++line)
+            at[k * stride + line] = in[std::size_t(line * n + k)];
       },
-      at.count * plan.length() > 2048);
+      outer_count * groups * n > 2048);
 }
+#endif
 
 #ifdef PERRIN_CUFFT
 void check_cufft(cufftResult status, const char* what) {
@@ -97,7 +85,12 @@ std::string Fft3::missing([[maybe_unused]] const Device& device) {
 #endif
   }
 #endif
+#ifdef PERRIN_KISSFFT
   return "";
+#else
+  return "this build has no kissfft; install libkissfft-dev (scripts/install-packages) and build "
+         "again";
+#endif
 }
 
 std::int64_t Fft3::good_size(double least) {
@@ -125,10 +118,15 @@ Fft3::Fft3(const Device& device, const Size& size)
     return;
   }
 #endif
-  for (std::size_t a = 0; a < 3; ++a) plan_->axis[a] = line_fft::Plan(size[a]);
+#ifdef PERRIN_KISSFFT
+  for (const std::int64_t n : size) {
+    plan_->forward.emplace_back(std::size_t(n), false);
+    plan_->inverse.emplace_back(std::size_t(n), true);
+  }
+#endif
 }
 
-void Fft3::run(Complex* data, bool inverse) const {
+void Fft3::run([[maybe_unused]] Complex* data, [[maybe_unused]] bool inverse) const {
   if (device_.skipping()) return;
 #ifdef PERRIN_CUFFT
   if (device_.is_cuda()) {
@@ -145,13 +143,14 @@ void Fft3::run(Complex* data, bool inverse) const {
     return;
   }
 #endif
+#ifdef PERRIN_KISSFFT
   const auto [nx, ny, nz] = size_;
-  const Layout along[3] = {{ny * nz, ny * nz, 0, 1, ny * nz},
-                           {nx * nz, nz, ny * nz, 1, nz},
-                           {nx * ny, nx * ny, 0, nz, 1}};
-  for (const std::size_t a : {2u, 1u, 0u})
-    inverse ? transform_lines<true>(device_, plan_->axis[a], data, along[a])
-            : transform_lines<false>(device_, plan_->axis[a], data, along[a]);
+  auto* const at = reinterpret_cast<Number*>(data);
+  const auto& fft = inverse ? plan_->inverse : plan_->forward;
+  transform_lines(device_, fft[2], at, nz, 1, nx * ny, nz, 1);
+  transform_lines(device_, fft[1], at, ny, nz, nx, ny * nz, nz);
+  transform_lines(device_, fft[0], at, nx, ny * nz, 1, 0, ny * nz);
+#endif
 }
 
 }  // namespace perrin

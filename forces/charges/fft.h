@@ -1,6 +1,8 @@
-// Fourier transforms of a mesh in three dimensions: by cuFFT on a GPU
-// (https://docs.nvidia.com/cuda/cufft), by line_fft.h on the CPU. They give the same bits for the
-// same size on the same device, whatever the threads; those of CPU and GPU differ in the last bits.
+// Fourier transforms of a mesh in three dimensions: by cuFFT on a GPU, by kissfft on the CPU.
+//
+// The transforms are libraries' (https://docs.nvidia.com/cuda/cufft,
+// https://github.com/mborgerding/kissfft). One library gives the same bits for the same size on the
+// same device, whatever the threads; those of CPU and GPU differ in the last bits.
 #pragma once
 
 #include <array>
