@@ -728,7 +728,8 @@ class Groups(JobCase):
             json.dump(job, out)
         done = self.perrin("run", self.path("job.json"), "--output-dir", self.path("out"))
         self.assertNotEqual(done.returncode, 0)
-        self.assertRegex(done.stderr, r"particle \d+ has come to be in (no group|\"a\" and in \"b\")")
+        self.assertRegex(done.stderr,
+                         r"particle \d+ has come to be in (no group|\"a\" and in \"b\")")
 
     # -- mistakes ----------------------------------------------------------------------------------
 
