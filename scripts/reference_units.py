@@ -16,8 +16,8 @@ UNITS = {
     "1/area": "grafting_density",
     "1/length": "wave_numbers steepness kappa k_max damping splitting total scattering "
                 "absorption",
-    "energy": "energy torque maxwell cutoff_energy source.range epsilon depth amplitude k c "
-              "angle_cosine.stiffness angle_cosine_squared.stiffness "
+    "energy": "energy torque torque_tolerance core_epsilon maxwell cutoff_energy source.range "
+              "epsilon depth amplitude k c angle_cosine.stiffness angle_cosine_squared.stiffness "
               "dihedral_periodic.stiffness improper_periodic.stiffness",
     "energy · length": "yukawa.amplitude metropolis.amplitude",
     "energy · length²": "mdpd.repulsion",
@@ -38,7 +38,7 @@ UNITS = {
                    "group_restraint.rate",
     "1/time": "rate tumble_rate tumble_rates angular_speed angular_speeds rotational_diffusion "
               "rotational_diffusions",
-    "degrees": "angle angles phase",
+    "degrees": "angle angles phase half_angle",
     "radians": "rotation",
     "minutes": "minutes",
     "of the attribute": "swap.difference attributes.default attributes.types "
@@ -54,7 +54,7 @@ UNITS = {
     "": "scale exponent repulsive attractive correction acceptance volume.step target_error "
         "roulette pivot.trials crankshaft.trials swap.trials types groot_warren.lambda cosine "
         "probability permittivity permittivity_ratio surface_permittivity accuracy slab "
-        "gay_berne.kappa kappa_prime mu nu",
+        "gay_berne.kappa kappa_prime mu nu directions patches.steepness",
 }
 UNIT_OF = {key: unit for unit, keys in UNITS.items() for key in keys.split()}
 # What descriptions say of units must not contradict the table.
