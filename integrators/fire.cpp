@@ -272,6 +272,10 @@ void register_fire(Registry& registry) {
       [](const FireSettings& s, Setup& setup) -> std::unique_ptr<Integrator> {
         if (s.maximum_timestep < s.timestep)
           setup.error("maximum_timestep", "must be at least timestep");
+        if (s.torque_tolerance && setup.configuration().orientation.empty())
+          setup.error("torque_tolerance",
+                      "has no effect: particles have no orientations; \"orientations\" of the job "
+                      "gives them some");
         if (s.cell) check_moving_axes(s.cell->axes, "cell.axes", setup);
         return std::make_unique<Fire>(s);
       });

@@ -40,43 +40,12 @@ struct ClusterEstimate {
   }
 };
 
-/// Types that interact with none, as centres of rigid bodies do, have no part in the choice where
-/// all others have one range: rows of tiles and clusters that they fill are no longer for them.
-struct Interacting {
-  Ranges ranges;
-  Crowding crowding;
-
-  Interacting(const Ranges& all, const Crowding& of_all) : ranges(all), crowding(of_all) {
-    if (all.uniform()) return;
-    std::int64_t silent = 0;
-    for (std::size_t a = 0; a < all.types(); ++a) {
-      bool interacts = false;
-      for (std::size_t b = 0; b < all.types(); ++b) interacts |= all(a, b) > 0;
-      if (interacts || a >= crowding.by_type.size()) continue;
-      silent += crowding.by_type[a];
-      crowding.by_type[a] = 0;
-    }
-    for (std::size_t a = 0; a < crowding.by_type.size(); ++a)
-      for (std::size_t b = 0; b < crowding.by_type.size(); ++b)
-        if (crowding.by_type[a] > 0 && crowding.by_type[b] > 0 && all(a, b) != all.longest()) {
-          crowding = of_all;
-          return;
-        }
-    if (silent == 0) return;
-    crowding.density *= 1 - double(silent) / of_all.particles();
-    ranges = Ranges(all.longest());
-  }
-};
-
 /// Is a list for every particle cheaper than clusters or tiles, which look as far as the longest
 /// range for all? From estimates of what is tested and listed, weighed as measured: ns per particle
 /// and step on two threads, or entries of tiles on a GPU.
-bool prefers_verlet_list(const Particles& particles, const Ranges& all_ranges,
-                         const Crowding& of_all, const NeighborSettings& settings) {
+bool prefers_verlet_list(const Particles& particles, const Ranges& ranges, const Crowding& crowding,
+                         const NeighborSettings& settings) {
   if (particles.size() < 2) return false;
-  const Interacting interacting(all_ranges, of_all);
-  const Ranges& ranges = interacting.ranges;
-  const Crowding& crowding = interacting.crowding;
   const auto reaches = [&](bool per_particle) {
     return with_skin(ranges, choose_skin(particles, ranges, crowding, settings, per_particle));
   };

@@ -21,7 +21,8 @@ mean = [x[:60 * blocks].reshape(60, blocks).mean(axis=1) for x in (distance, for
 f = numpy.linspace(0.01, 25, 2000)
 x = 50 * (1 / numpy.tanh(f) - 1 / f)
 end = mean[0][-1]
-ideal = numpy.trapz(f[x < end], x[x < end])
+inside, force = x[x < end], f[x < end]
+ideal = (0.5 * (force[1:] + force[:-1]) * numpy.diff(inside)).sum()
 print(f"work {work[-1]:.1f}; integral of the Langevin function up to {end:.1f}: {ideal:.1f}")
 figure, axis = plt.subplots(figsize=(6, 4))
 axis.plot(mean[0], mean[1], "o", markersize=4, label="means of 20 time units")

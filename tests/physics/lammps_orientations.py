@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 import numpy
 
@@ -152,4 +153,5 @@ for make in (gay_berne, rigid):
     with tempfile.TemporaryDirectory() as folder:
         result[make.__name__] = make(folder)
 with open(sys.argv[1], "w") as out:
-    json.dump(result, out)
+    out.write(textwrap.fill(json.dumps(result), 100, break_long_words=False,
+                            break_on_hyphens=False) + "\n")

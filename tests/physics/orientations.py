@@ -365,6 +365,9 @@ class Orientations(JobCase):
                       "rotational_friction": 1}, LJ)
         del cooled["orientations"]
         self.refused(cooled, "rotational_friction: has no effect: particles have no orientations")
+        minimised = job({"type": "fire", "force_tolerance": 1, "torque_tolerance": 1}, LJ)
+        del minimised["orientations"]
+        self.refused(minimised, "torque_tolerance: has no effect: particles have no orientations")
         unknown = job(NVE, GAY_BERNE)
         unknown["orientations"]["moments_of_inertia"] = {"B": [1, 1, 1]}
         self.refused(unknown, 'moments_of_inertia.B: unknown particle type')

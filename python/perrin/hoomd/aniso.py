@@ -46,8 +46,9 @@ def gay_berne(thing, entries, script):
         if source["r_cut"] != made["cutoff"]:
             one["cutoff"] = source["r_cut"]
         made["pairs"].append(Commented(one, entry["line"] if entry else None))
-    script.near(thing.line, "pairs end at the distance r_cut in all directions; those of HOOMD-blue "
-                            "end nearer where particles are side by side")
+    script.near(thing.line,
+                "pairs end at the distance r_cut in all directions; those of HOOMD-blue end nearer "
+                "where particles are side by side")
     script.orientations = script.turned = True
     return Commented(made, thing.line)
 
