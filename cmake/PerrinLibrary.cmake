@@ -72,6 +72,7 @@ set_target_properties(perrin_program PROPERTIES
   INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 target_link_libraries(perrin_program PRIVATE perrin perrin_strict)
 
+include(${PROJECT_SOURCE_DIR}/cmake/PerrinPlugin.cmake)
 include(${PROJECT_SOURCE_DIR}/cmake/PerrinToolchain.cmake)
 
 install(TARGETS perrin perrin_options EXPORT perrin-targets

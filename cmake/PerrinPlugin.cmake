@@ -1,22 +1,3 @@
-# perrin_kernel_options(FILE …): files with loops over particles, in the language that they are
-# compiled in. A quick build has -O2 (PERRIN_QUICK_LOOPS), four fifths of the time that -O3 takes.
-function(perrin_kernel_options)
-  if(PERRIN_CUDA)
-    set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
-  endif()
-  if(NOT PERRIN_QUICK_BUILD)
-    return()
-  endif()
-  if(NOT DEFINED PERRIN_QUICK_LOOPS)
-    set(PERRIN_QUICK_LOOPS -O2)
-  endif()
-  if(PERRIN_CUDA AND PERRIN_QUICK_LOOPS)
-    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -Xcompiler=${PERRIN_QUICK_LOOPS})
-  elseif(PERRIN_QUICK_LOOPS)
-    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS ${PERRIN_QUICK_LOOPS})
-  endif()
-endfunction()
-
 # perrin_add_plugin(NAME file.cpp …): a plug-in from sources that are compiled as CUDA where Perrin
 # has its GPU back end, otherwise as C++. In Perrin's own tree the result is a shipped plug-in, and
 # NAME_objects is what tests and benchmarks link: everything but the first file, which is where
@@ -25,7 +6,11 @@ endfunction()
 # unless PERRIN_PLUGIN_SETS is "all": that takes half as long again. On another machine such a
 # plug-in is refused.
 function(perrin_add_plugin name)
-  perrin_kernel_options(${ARGN})
+  if(PERRIN_CUDA)
+    set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
+  elseif(PERRIN_QUICK_BUILD)
+    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -O3)
+  endif()
   set(parts ${name})
   set(sources ${ARGN})
   if(PERRIN_BUILD_PLUGINDIR)

@@ -1,5 +1,3 @@
-include(PerrinPlugin)  # perrin_kernel_options, perrin_add_plugin
-
 # perrin_folder(NAME SOURCES a.cpp … KERNELS b.cpp … COLD c.cpp …)
 #   The object libraries of one folder. KERNELS are files with device code: compiled as CUDA where
 #   there is a CUDA toolkit, otherwise as C++. COLD are those that read a job or a command line
@@ -7,7 +5,11 @@ include(PerrinPlugin)  # perrin_kernel_options, perrin_add_plugin
 #   PERRIN_UNITY all but kernels are compiled several at a time.
 function(perrin_kernels)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-  perrin_kernel_options(${ARGN})
+  if(PERRIN_CUDA)
+    set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
+  elseif(PERRIN_QUICK_BUILD)
+    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -O3)
+  endif()
 endfunction()
 
 function(perrin_folder name)
@@ -68,7 +70,7 @@ function(perrin_test name)
     target_compile_options(${name} PRIVATE
       "$<$<CONFIG:Release>:$<IF:$<COMPILE_LANGUAGE:CUDA>,-Xcompiler=-O1,-O1>>")
   elseif(PERRIN_QUICK_BUILD)
-    target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O2>)
+    target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O3>)
   endif()
   target_link_libraries(${name} PRIVATE perrin_fluids perrin_strict GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})
