@@ -261,7 +261,7 @@ TEST(RegistryForces, TorquesAreTheDerivativesOfTheirEnergies) {
     }
     EXPECT_LT(std::sqrt(dot(sum, sum)), 1e-4 * scale);
   }
-  EXPECT_EQ(tested, 3);
+  EXPECT_EQ(tested, 4);
 }
 
 TEST(RegistryForces, AreTheDerivativesOfTheirEnergies) {
