@@ -304,7 +304,7 @@ std::unique_ptr<Force> make_ewald(const EwaldSettings& s, Setup& setup) {
                          s.surface_permittivity, s.slab};
   const std::string chosen = description(s, system, *parameters, mesh, cell);
   std::optional<MeshSum> on_mesh;
-  if (mesh) on_mesh.emplace(terms, *mesh, charges.sizes, charges.largest);
+  if (mesh) on_mesh.emplace(terms, *mesh, charges.sizes);
   return std::make_unique<EwaldForce>(ChargePairs(law, charges, true, setup), terms,
                                       std::move(on_mesh), s, charges.changes, chosen);
 }

@@ -10,6 +10,7 @@
 #include "engine/domain/reduction.h"
 #include "engine/dynamics/simulation.h"
 #include "engine/system/configuration_archive.h"
+#include "integrators/bath_kernels.h"
 #include "integrators/strain_move.h"
 #include "neighbor/neighbors.h"
 
@@ -189,7 +190,7 @@ void Barostat::move_box(StepContext& s) {
 
 void Barostat::add_heat(StepContext& s, double* heat) const {
   if (memory_.size() == 0) return;
-  for_each(s.device(), "heat of the barostat", 1, detail::AddHeat{memory_.data(), heat});
+  add_heat_of(s.device(), "heat of the barostat", memory_.data(), heat);
 }
 
 std::string Barostat::report() const {

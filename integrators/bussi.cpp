@@ -6,6 +6,7 @@
 #include "engine/device/parallel.h"
 #include "engine/dynamics/simulation.h"
 #include "engine/system/orientations.h"
+#include "integrators/bath_kernels.h"
 #include "integrators/group_sum.h"
 #include "integrators/rescaling_factor.h"
 #include "integrators/verlet_halves.h"
@@ -24,23 +25,6 @@ struct Rescale {
     const Real4 add{Real(rest * drift.x), Real(rest * drift.y), Real(rest * drift.z), p.velocity.w};
     p.velocity = multiply_add(s, p.velocity, add);
   }
-};
-
-struct RescaleSpin {
-  const RescalingBath* bath;
-  Real4* angular_momentum;
-  const std::uint32_t* id;
-  GroupMask group;
-  PERRIN_HD void operator()(std::int64_t i) const {
-    if (group && !group.has(id[i])) return;
-    angular_momentum[i] = times(Real(bath->factor), angular_momentum[i]);
-  }
-};
-
-struct AddHeat {
-  const RescalingBath* bath;
-  double* heat;
-  PERRIN_HD void operator()(std::int64_t) const { *heat += bath->heat; }
 };
 
 }  // namespace
@@ -120,16 +104,14 @@ void Bussi::rescale_rotation(StepContext& context) {
                    rotational_bath_.data(), context.device_step(),
                    RunKey(Purpose::rotational_thermostat, instance_seed(context.seed, instance_)),
                    ramp(), double(rotational_freedom_), decay});
-  for_each(context.device(), "rescaling of rotation", context.particles.share(),
-           RescaleSpin{rotational_bath_.data(), turning->angular_momentum.data(),
-                       context.particles.id.data(), context.group()});
+  scale_rotation(context, &rotational_bath_.data()->factor);
 }
 
 void Bussi::measure_heat(StepContext& context, double* heat) {
   if (bath_.size() == 0) return Integrator::measure_heat(context, heat);
   context.device().copy(heat, &bath_.data()->heat, sizeof *heat);
   if (rotational_bath_.size() > 0)
-    for_each(context.device(), "heat of rotation", 1, AddHeat{rotational_bath_.data(), heat});
+    add_heat_of(context.device(), "heat of rotation", rotational_bath_.data(), heat);
   if (barostat_) barostat_->add_heat(context, heat);
 }
 

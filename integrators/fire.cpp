@@ -83,7 +83,7 @@ struct Measure {
 struct Decide {
   Fire::Rule* rule;
   const Fire::Measures* measures;
-  const FireRotation::Measures* rotation;  // nullptr: nothing turns
+  const FireMeasures* rotation;  // nullptr: nothing turns
   double tolerance2, torque_tolerance2, maximum_dt;
   FireCellView cell;
 
@@ -104,7 +104,7 @@ struct Decide {
     Fire::Rule r = *rule;
     if (r.converged) return;
     Fire::Measures m = *measures;
-    const FireRotation::Measures turning = rotation ? *rotation : FireRotation::Measures{};
+    const FireMeasures turning = rotation ? *rotation : FireMeasures{};
     r.largest2 = m.largest2, r.largest_torque2 = turning.largest2;
     const bool right = add_cell(r, m);
     m.power += turning.power;
@@ -116,7 +116,7 @@ struct Decide {
       r.mix_velocity = 1 - r.alpha;
       r.mix_force = m.force2 > 0 ? r.alpha * std::sqrt(m.velocity2 / m.force2) : 0.0;
       r.mix_torque =
-          turning.torque2 > 0 ? r.alpha * std::sqrt(turning.spin2 / turning.torque2) : 0.0;
+          turning.force2 > 0 ? r.alpha * std::sqrt(turning.velocity2 / turning.force2) : 0.0;
       if (++r.downhill > 5) {
         r.dt = r.dt * 1.1 < maximum_dt ? r.dt * 1.1 : maximum_dt;
         r.alpha *= 0.99;

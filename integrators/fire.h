@@ -77,17 +77,7 @@ class Fire : public Integrator {
   double largest_torque() const;
 
   using Rule = FireRule;
-  /// Sums over the particles, and a maximum.
-  struct Measures {
-    double power = 0, velocity2 = 0, force2 = 0, largest2 = 0;
-    double stiffest = 0;  // 1/time²
-    PERRIN_HD Measures& operator+=(const Measures& b) {
-      power += b.power, velocity2 += b.velocity2, force2 += b.force2;
-      largest2 = b.largest2 > largest2 ? b.largest2 : largest2;
-      stiffest = b.stiffest > stiffest ? b.stiffest : stiffest;
-      return *this;
-    }
-  };
+  using Measures = FireMeasures;
 
   /// Of a particle in a step: its force at the beginning, and its move.
   struct Stretch {

@@ -12,7 +12,6 @@
 namespace perrin {
 namespace {
 
-using Measures = FireRotation::Measures;
 using Stretch = FireRotation::Stretch;
 
 constexpr double longest_rotation = 0.1;  // radians, of a step
@@ -82,23 +81,23 @@ struct Kick {
 struct Measure {
   Turning all;
 
-  PERRIN_HD Measures operator()(std::int64_t i) const {
+  PERRIN_HD FireMeasures operator()(std::int64_t i) const {
     if (all.leaves_out(i)) return {};
     const Real3 torque = all.torque(i);
     const Real4 l = all.spin[i], moment = all.of.moment[i];
     const Stretch s = all.stretch[i];
-    Measures m;
+    FireMeasures m;
     double lost = 0, inertia = 0;
     const auto add = [&](Real torque_of, Real spin, Real moment_of, Real before, Real rotation) {
       const double t = double(torque_of), w = double(spin), phi = double(rotation);
       if (moment_of > Real(0)) m.power += t * w / double(moment_of);
-      m.spin2 += w * w, m.torque2 += t * t;
+      m.velocity2 += w * w, m.force2 += t * t;
       lost += (double(before) - t) * phi, inertia += double(moment_of) * phi * phi;
     };
     add(torque.x, l.x, moment.x, s.torque.x, s.rotation.x);
     add(torque.y, l.y, moment.y, s.torque.y, s.rotation.y);
     add(torque.z, l.z, moment.z, s.torque.z, s.rotation.z);
-    m.largest2 = m.torque2;
+    m.largest2 = m.force2;
     const double x = double(s.rotation.x), y = double(s.rotation.y), z = double(s.rotation.z);
     // Rotations below that say nothing of the stiffness.
     if (x * x + y * y + z * z > 1e-10 && lost > 0) m.stiffest = lost / inertia;
@@ -156,10 +155,10 @@ void FireRotation::kick(StepContext& s, const FireRule* rule) {
              Kick{turning(s, spin_, stretch_, rule)});
 }
 
-const Measures* FireRotation::measure(StepContext& s) {
+const FireMeasures* FireRotation::measure(StepContext& s) {
   if (!turns_) return nullptr;
-  sum<Measures>(s.device(), "FIRE power of torques", s.particles.size(),
-                Measure{turning(s, spin_, stretch_, nullptr)}, scratch_, measures_.data());
+  sum<FireMeasures>(s.device(), "FIRE power of torques", s.particles.size(),
+                    Measure{turning(s, spin_, stretch_, nullptr)}, scratch_, measures_.data());
   return measures_.data();
 }
 

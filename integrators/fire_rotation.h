@@ -15,17 +15,6 @@ namespace perrin {
 /// Does nothing where no particle turns. Sites of rigid bodies turn with their centres.
 class FireRotation {
  public:
-  /// Sums over the particles, and maxima.
-  struct Measures {
-    double power = 0, spin2 = 0, torque2 = 0, largest2 = 0;
-    double stiffest = 0;  // 1/time²
-    PERRIN_HD Measures& operator+=(const Measures& b) {
-      power += b.power, spin2 += b.spin2, torque2 += b.torque2;
-      largest2 = b.largest2 > largest2 ? b.largest2 : largest2;
-      stiffest = b.stiffest > stiffest ? b.stiffest : stiffest;
-      return *this;
-    }
-  };
   /// Of a particle in a step: the torque at the beginning and the rotation, in its frame.
   struct Stretch {
     Real4 torque, rotation;
@@ -38,7 +27,7 @@ class FireRotation {
   void kick_and_turn(StepContext& context, const FireRule* rule);
   void kick(StepContext& context, const FireRule* rule);
   /// What FIRE's decision needs, on the device; nullptr: nothing turns.
-  const Measures* measure(StepContext& context);
+  const FireMeasures* measure(StepContext& context);
   void mix(StepContext& context, const FireRule* rule);
   void state(Archive& archive);
 
@@ -47,7 +36,7 @@ class FireRotation {
   Real most_ = 0;  // angle of a step
   ParticleArray<Real4> spin_;
   ParticleArray<Stretch> stretch_;
-  Buffer<Measures> measures_, scratch_;
+  Buffer<FireMeasures> measures_, scratch_;
 };
 
 }  // namespace perrin

@@ -3,7 +3,22 @@
 
 #include <cstdint>
 
+#include "engine/base/real.h"
+
 namespace perrin {
+
+/// Sums over the particles, and maxima: of forces and velocities, or of torques and angular
+/// momenta.
+struct FireMeasures {
+  double power = 0, velocity2 = 0, force2 = 0, largest2 = 0;
+  double stiffest = 0;  // 1/time²
+  PERRIN_HD FireMeasures& operator+=(const FireMeasures& b) {
+    power += b.power, velocity2 += b.velocity2, force2 += b.force2;
+    largest2 = b.largest2 > largest2 ? b.largest2 : largest2;
+    stiffest = b.stiffest > stiffest ? b.stiffest : stiffest;
+    return *this;
+  }
+};
 
 /// What decides, on the device.
 struct FireRule {

@@ -9,6 +9,7 @@
 
 #include "engine/device/parallel.h"
 #include "engine/system/orientations.h"
+#include "integrators/bath_kernels.h"
 #include "integrators/group_sum.h"
 #include "integrators/rotation.h"
 
@@ -17,17 +18,6 @@ namespace {
 
 using Memory = detail::RotationalChainMemory;
 using State = detail::RotationalChainState;
-
-struct ScaleSpin {
-  const Real* factor;
-  Real4* angular_momentum;
-  const std::uint32_t* id;
-  GroupMask group;
-  PERRIN_HD void operator()(std::int64_t i) const {
-    if (group && !group.has(id[i])) return;
-    angular_momentum[i] = times(*factor, angular_momentum[i]);
-  }
-};
 
 /// Between two steps: the second half of the chain of one and the first half of that of the next.
 struct TurnChain {
@@ -72,12 +62,6 @@ struct TurnChain {
   }
 };
 
-struct AddHeat {
-  const Memory* memory;
-  double* heat;
-  PERRIN_HD void operator()(std::int64_t) const { *heat += memory->heat; }
-};
-
 void archive_state(Archive& a, const std::string& name, State& s) {
   std::vector<double> numbers(std::begin(s.chain.velocity), std::end(s.chain.velocity));
   numbers.insert(numbers.end(), {s.energy, s.kt});
@@ -100,13 +84,7 @@ void NoseHooverRotation::begin(StepContext& s, const Law& law) {
   if (scratch_.size() == 0) scratch_ = {s.device(), sum_chunks};
   if (memory_.size() == 0) memory_ = {s.device(), 1};
   measure(s);
-  for_each(s.device(), "first step of a chain of rotation", 1,
-           TurnChain{memory_.data(),
-                     {law.links, law.tau, double(freedom_)},
-                     law.kt,
-                     law.timestep / 2,
-                     s.device_step(),
-                     true});
+  turn(s, true);
 }
 
 void NoseHooverRotation::measure(StepContext& s) {
@@ -115,31 +93,29 @@ void NoseHooverRotation::measure(StepContext& s) {
                scratch_, &memory_.data()->kinetic);
 }
 
-void NoseHooverRotation::scale(StepContext& s, const Real* factor) {
-  for_each(s.device(), "rescaling of rotation", s.particles.share(),
-           ScaleSpin{factor, s.particles.orientations->angular_momentum.data(),
-                     s.particles.id.data(), s.group()});
-}
-
-void NoseHooverRotation::act_first(StepContext& s) {
-  if (freedom_ > 0) scale(s, &memory_.data()->first);
-}
-
-void NoseHooverRotation::act_last(StepContext& s) {
-  if (freedom_ == 0) return;
-  measure(s);
+void NoseHooverRotation::turn(StepContext& s, bool first) {
   for_each(s.device(), "chain of rotation", 1,
            TurnChain{memory_.data(),
                      {law_.links, law_.tau, double(freedom_)},
                      law_.kt,
                      law_.timestep / 2,
                      s.device_step(),
-                     false});
-  scale(s, &memory_.data()->last);
+                     first});
+}
+
+void NoseHooverRotation::act_first(StepContext& s) {
+  if (freedom_ > 0) scale_rotation(s, &memory_.data()->first);
+}
+
+void NoseHooverRotation::act_last(StepContext& s) {
+  if (freedom_ == 0) return;
+  measure(s);
+  turn(s, false);
+  scale_rotation(s, &memory_.data()->last);
 }
 
 void NoseHooverRotation::add_heat(StepContext& s, double* heat) const {
-  if (freedom_ > 0) for_each(s.device(), "heat of rotation", 1, AddHeat{memory_.data(), heat});
+  if (freedom_ > 0) add_heat_of(s.device(), "heat of rotation", memory_.data(), heat);
 }
 
 void NoseHooverRotation::state(Archive& a) {

@@ -56,7 +56,7 @@ class NoseHooverRotation {
 
  private:
   void measure(StepContext& context);
-  void scale(StepContext& context, const Real* factor);
+  void turn(StepContext& context, bool first);
 
   Law law_{};
   std::int64_t freedom_ = 0;

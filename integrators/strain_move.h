@@ -249,10 +249,4 @@ struct StrainVelocities {
   }
 };
 
-struct AddHeat {
-  const BarostatMemory* memory;
-  double* heat;
-  PERRIN_HD void operator()(std::int64_t) const { *heat += memory->heat; }
-};
-
 }  // namespace perrin::detail

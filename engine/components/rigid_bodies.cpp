@@ -199,19 +199,20 @@ void RigidBodies::follow_box(Particles& p) const {
 }
 
 void RigidBodies::collect(Particles& p, bool add_torque) const {
-  p.domain.gather(p.force);
-  for_each(p.device(), "forces on bodies", bodies_,
-           CollectForces{p.index.data(), p.orientations->orientation.data(), sites_.data(),
-                         begin_.data(), p.force.data(), p.orientations->torque.data(), add_torque,
-                         false, p.share()});
+  add_up(p, p.force, p.orientations->torque, add_torque, false);
 }
 
 void RigidBodies::take(Particles& p, Buffer<Real4>& force, Buffer<Real4>& torque,
                        bool add_torque) const {
+  add_up(p, force, torque, add_torque, true);
+}
+
+void RigidBodies::add_up(Particles& p, Buffer<Real4>& force, Buffer<Real4>& torque, bool add_torque,
+                         bool take) const {
   p.domain.gather(force);
   for_each(p.device(), "forces on bodies", bodies_,
            CollectForces{p.index.data(), p.orientations->orientation.data(), sites_.data(),
-                         begin_.data(), force.data(), torque.data(), add_torque, true, p.share()});
+                         begin_.data(), force.data(), torque.data(), add_torque, take, p.share()});
 }
 
 void RigidBodies::correct_virial(Particles& p, const Real4* force, Real* virial) const {

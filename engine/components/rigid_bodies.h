@@ -52,6 +52,8 @@ class RigidBodies {
 
  private:
   void gather_centers(Particles& particles) const;
+  void add_up(Particles& particles, Buffer<Real4>& force, Buffer<Real4>& torque, bool add_torque,
+              bool take) const;
 
   Buffer<Site> sites_;           // body by body
   Buffer<std::uint32_t> begin_;  // [body]: its first site; and the end

@@ -28,9 +28,9 @@ struct PatchyPair {
     Real low = 0, inverse_range = 0;
   };
   struct Coefficients {
-    Real core4, sigma2;     // 4 ε of the core, σ²
-    Real depth;             // ε of the well
-    Real inner2, inverse2;  // attraction begins there (length²); 1/σ² of a Lennard-Jones tail
+    Real core4, sigma2;         // 4 ε of the core, σ²
+    Real depth;                 // ε of the well
+    Real inner2;                // a Lennard-Jones tail begins there (length²)
     Real inner, inverse_width;  // of a well that ends within a width; 0: Lennard-Jones
     Patches of_i, of_j;
   };

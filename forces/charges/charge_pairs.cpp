@@ -120,7 +120,6 @@ ChargeSums sum_charges(Setup& setup) {
   for (std::size_t id = 0; id < c.charge.size(); ++id) {
     sums.net += c.charge[id], sums.squares += c.charge[id] * c.charge[id];
     sums.sizes += std::abs(c.charge[id]);
-    sums.largest = std::max(sums.largest, std::abs(c.charge[id]));
     if (c.charge[id] != 0) sums.charged_types[c.type[id]] = true;
   }
   sums.changes = c.attribute_changes.contains("charge") || c.attribute_between.contains("charge");

@@ -19,7 +19,7 @@ struct ChargeBody;
 /// Charges of the particles of a job: sums, and which types have any.
 struct ChargeSums {
   double net = 0, squares = 0;      // of all, at the start
-  double sizes = 0, largest = 0;    // Σ|q|, max|q|
+  double sizes = 0;                 // Σ|q|
   std::vector<bool> charged_types;  // [type]: some particle has, or may get, a charge
   bool changes = false;             // "changes" or "updates"
   bool any() const;

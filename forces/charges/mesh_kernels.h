@@ -1,7 +1,6 @@
 // The kernels of the particle mesh (mesh_sum.h). For files compiled as CUDA.
 #pragma once
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -18,27 +17,25 @@ using Self = MeshSum::Self;
 
 struct Points {
   std::int64_t nx, ny, nz;
+  int order;
 
   PERRIN_HD std::int64_t count() const { return nx * ny * nz; }
 };
 
 /// The weights of the points around a particle along one axis, by the recursion of U. Essmann et
 /// al., J. Chem. Phys. 103, 8577 (1995), eq. 4.1.
-template <int Order>
 struct Weights {
-  Real w[MeshTerms::most_order] = {};
+  Real w[MeshTerms::most_order];
   std::int32_t first;
 
-  PERRIN_HD Weights(std::uint32_t fraction, std::int64_t points) {
+  PERRIN_HD Weights(std::uint32_t fraction, std::int64_t points, int order) {
     const std::uint64_t at = std::uint64_t(fraction) * std::uint64_t(points);
     first = std::int32_t(at >> 32);
     const Real f = Real(std::uint32_t(at)) * Real(1.0 / 4294967296.0);
     w[0] = Real(1) - f, w[1] = f;
-#pragma GCC unroll 8
-    for (int p = 3; p <= Order; ++p) {
+    for (int p = 3; p <= order; ++p) {
       const Real part = Real(1) / Real(p - 1);
       w[p - 1] = part * f * w[p - 2];
-#pragma GCC unroll 8
       for (int j = p - 2; j > 0; --j)
         w[j] = part * ((f + Real(p - 1 - j)) * w[j - 1] + (Real(1 + j) - f) * w[j]);
       w[0] = part * (Real(1) - f) * w[0];
@@ -46,38 +43,28 @@ struct Weights {
   }
 };
 
-/// Calls visit(row, weight of the row) for all rows along z that a particle has to do with. The row
-/// is where its point 0 is.
-template <int Order, class Visit>
-PERRIN_HD void rows_around(const Points& points, const Weights<Order>& wx, const Weights<Order>& wy,
-                           const Visit& visit) {
-  for (int i = 0; i < Order; ++i) {
-    std::int64_t x = wx.first + i;
-    x = x < points.nx ? x : x - points.nx;
-    for (int j = 0; j < Order; ++j) {
-      std::int64_t y = wy.first + j;
-      y = y < points.ny ? y : y - points.ny;
-      visit((x * points.ny + y) * points.nz, wx.w[i] * wy.w[j]);
-    }
-  }
-}
-
-/// z as a fraction of the repeated cell.
-PERRIN_HD std::uint32_t along_z(const Position& p, std::uint64_t ratio) {
-  return ratio == 0 ? p.z : std::uint32_t((std::uint64_t(p.z) * ratio) >> 31);
-}
-
 /// Calls visit(point, weight) for all points that a particle has to do with.
-template <int Order, class Visit>
+template <class Visit>
 PERRIN_HD void around(const Points& points, const Position& p, std::uint64_t ratio,
                       const Visit& visit) {
-  const Weights<Order> wx(p.x, points.nx), wy(p.y, points.ny), wz(along_z(p, ratio), points.nz);
-  rows_around(points, wx, wy, [&](std::int64_t row, Real w) {
-    for (int k = 0; k < Order; ++k) {
-      const std::int64_t z = wz.first + k;
-      visit(row + (z < points.nz ? z : z - points.nz), w * wz.w[k]);
+  const std::uint32_t z = ratio == 0 ? p.z : std::uint32_t((std::uint64_t(p.z) * ratio) >> 31);
+  const Weights wx(p.x, points.nx, points.order), wy(p.y, points.ny, points.order),
+      wz(z, points.nz, points.order);
+  for (int i = 0; i < points.order; ++i) {
+    std::int64_t x = wx.first + i;
+    x = x < points.nx ? x : x - points.nx;
+    for (int j = 0; j < points.order; ++j) {
+      std::int64_t y = wy.first + j;
+      y = y < points.ny ? y : y - points.ny;
+      const Real w = wx.w[i] * wy.w[j];
+      const std::int64_t row = (x * points.ny + y) * points.nz;
+      for (int k = 0; k < points.order; ++k) {
+        std::int64_t c = wz.first + k;
+        c = c < points.nz ? c : c - points.nz;
+        visit(row + c, w * wz.w[k]);
+      }
     }
-  });
+  }
 }
 
 struct Clear {
@@ -85,61 +72,39 @@ struct Clear {
   PERRIN_HD void operator()(std::int64_t m) const { fixed[m] = 0; }
 };
 
-template <int Order>
 struct Spread {
   const Position* position;
   AttributeView<1> charge;
   Points points;
   std::uint64_t ratio;
   double units;  // of a unit charge
-  bool alone;    // no other thread adds to this mesh
+  bool alone;    // one thread
   std::int64_t* fixed;
 
   PERRIN_HD void operator()(std::int64_t i) const {
     const Real q = charge(std::uint32_t(i));
     if (q == Real(0)) return;
-#ifdef __CUDA_ARCH__
-    around<Order>(points, position[i], ratio, [&](std::int64_t m, Real w) {
+    around(points, position[i], ratio, [&](std::int64_t m, Real w) {
       const auto add = std::int64_t(std::rint(double(q * w) * units));
+#ifdef __CUDA_ARCH__
       atomicAdd(reinterpret_cast<unsigned long long*>(fixed + m),
                 static_cast<unsigned long long>(add));
-    });
 #else
-    const Position& p = position[i];
-    const Weights<Order> wx(p.x, points.nx), wy(p.y, points.ny), wz(along_z(p, ratio), points.nz);
-    rows_around(points, wx, wy, [&](std::int64_t row, Real w) {
-      // A double of this size ends with the integer next to what is added: below 2⁵¹, as it is
-      // (MeshSum::MeshSum).
-      constexpr double round = 6755399441055744.0;  // 1.5 · 2⁵²
-      std::int64_t add[MeshTerms::most_order];
-#pragma omp simd
-      for (int k = 0; k < MeshTerms::most_order; ++k)
-        add[k] = std::bit_cast<std::int64_t>(double(q * (w * wz.w[k])) * units + round) -
-                 std::bit_cast<std::int64_t>(round);
-      for (int k = 0; k < Order; ++k) {
-        const std::int64_t z = wz.first + k;
-        std::int64_t* const to = fixed + row + (z < points.nz ? z : z - points.nz);
-        if (alone)
-          *to += add[k];
-        else
-          __atomic_fetch_add(to, add[k], __ATOMIC_RELAXED);
-      }
-    });
+      if (alone)
+        fixed[m] += add;
+      else
+        __atomic_fetch_add(fixed + m, add, __ATOMIC_RELAXED);
 #endif
+    });
   }
 };
 
-/// Of the sum over meshes of threads.
 struct ToComplex {
   const std::int64_t* fixed;
-  std::int64_t points;
-  int meshes;
   double unit;
   Complex* charges;
   PERRIN_HD void operator()(std::int64_t m) const {
-    std::int64_t sum = fixed[m];
-    for (int mesh = 1; mesh < meshes; ++mesh) sum += fixed[mesh * points + m];
-    charges[m] = {Real(double(sum) * unit), Real(0)};
+    charges[m] = {Real(double(fixed[m]) * unit), Real(0)};
   }
 };
 
@@ -252,41 +217,6 @@ struct MakeVirials {
   }
 };
 
-/// Sums over the points around a particle on the CPU, of some meshes: rows are added up as they lie
-/// in memory, in whole vectors, which may reach beyond what is needed (MeshSum::padding).
-template <int Order, int Meshes>
-inline void gather_rows(const Points& points, const Position& p, std::uint64_t ratio,
-                        const Complex* const (&mesh)[Meshes], Real* sum) {
-  constexpr int width = Order <= 4 ? 8 : 16;
-  const Weights<Order> wx(p.x, points.nx), wy(p.y, points.ny), wz(along_z(p, ratio), points.nz);
-  const bool within = wz.first + Order <= points.nz;
-  Real rows[Meshes][width] = {};
-  rows_around(points, wx, wy, [&](std::int64_t row, Real w) {
-    const Complex* from[Meshes];
-    Complex around_the_end[Meshes][width / 2];
-    for (int c = 0; c < Meshes; ++c) {
-      from[c] = mesh[c] + row + wz.first;
-      if (within) continue;
-      for (int k = 0; k < width / 2; ++k) {
-        const std::int64_t z = wz.first + k;
-        around_the_end[c][k] = mesh[c][row + (z < points.nz ? z : z - points.nz)];
-      }
-      from[c] = around_the_end[c];
-    }
-    for (int c = 0; c < Meshes; ++c) {
-      const Real* const number = &from[c]->re;
-#pragma omp simd
-      for (int t = 0; t < width; ++t) rows[c][t] += w * number[t];
-    }
-  });
-  for (int c = 0; c < Meshes; ++c)
-    for (int k = 0; k < Order; ++k) {
-      sum[2 * c] += wz.w[k] * rows[c][2 * k];
-      sum[2 * c + 1] += wz.w[k] * rows[c][2 * k + 1];
-    }
-}
-
-template <int Order>
 struct Gather {
   const Position* position;
   AttributeView<1> charge;
@@ -300,7 +230,12 @@ struct Gather {
   PERRIN_HD void operator()(std::int64_t i) const {
     const Real q = charge(std::uint32_t(i));
     Real sum[6] = {};
-    if (q != Real(0)) add_points(position[i], sum);
+    if (q != Real(0))
+      around(points, position[i], ratio, [&](std::int64_t m, Real w) {
+        sum[0] += w * a[m].re, sum[1] += w * a[m].im;
+        sum[2] += w * b[m].re, sum[3] += w * b[m].im;
+        if (c) sum[4] += w * c[m].re, sum[5] += w * c[m].im;
+      });
     if (c == nullptr) {
       const Real energy =
           self ? Real(0.5) * q * sum[3] - Real(self->energy * double(q) * double(q)) : Real(0);
@@ -312,38 +247,6 @@ struct Gather {
       out.virial[k * particles + i] += Real(0.5) * q * sum[k] - own;
     }
   }
-
-  PERRIN_HD void add_points(const Position& p, Real (&sum)[6]) const {
-#ifdef __CUDA_ARCH__
-    around<Order>(points, p, ratio, [&](std::int64_t m, Real w) {
-      sum[0] += w * a[m].re, sum[1] += w * a[m].im;
-      sum[2] += w * b[m].re, sum[3] += w * b[m].im;
-      if (c) sum[4] += w * c[m].re, sum[5] += w * c[m].im;
-    });
-#else
-    gather_rows<Order, 2>(points, p, ratio, {a, b}, sum);
-    if (c) gather_rows<Order, 1>(points, p, ratio, {c}, sum + 4);
-#endif
-  }
 };
-
-/// f.operator()<Order>() for a number of points.
-template <class F>
-void with_order(int order, const F& f) {
-  switch (order) {
-    case 3:
-      return f.template operator()<3>();
-    case 4:
-      return f.template operator()<4>();
-    case 5:
-      return f.template operator()<5>();
-    case 6:
-      return f.template operator()<6>();
-    case 7:
-      return f.template operator()<7>();
-    default:
-      return f.template operator()<8>();
-  }
-}
 
 }  // namespace perrin::mesh

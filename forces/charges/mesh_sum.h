@@ -1,7 +1,6 @@
 // The part of an Ewald sum in the space of wave vectors by a particle mesh (mesh_terms.h).
 //
-// Charges are spread in fixed point: 64-bit integers, whose sums do not depend on the order. On the
-// CPU each thread spreads on a mesh of its own, unless that takes too much memory. Every
+// Charges are spread in fixed point: 64-bit integers, whose sums do not depend on the order. Every
 // process makes the whole mesh from all particles, and gathers the forces on its own.
 #pragma once
 
@@ -16,8 +15,8 @@ namespace perrin {
 
 class MeshSum {
  public:
-  /// `total`: the sum of the charges' sizes; `largest` of them.
-  MeshSum(const EwaldTerms& terms, const MeshTerms& mesh, double total, double largest);
+  /// `total`: the sum of the charges' sizes.
+  MeshSum(const EwaldTerms& terms, const MeshTerms& mesh, double total);
 
   /// Adds to the output, without what a charge and itself add. Device work; allocates at the first
   /// call.
@@ -34,11 +33,7 @@ class MeshSum {
   };
 
  private:
-  /// Rows are read in whole vectors (mesh_kernels.h).
-  static constexpr std::int64_t padding = 8;
-
   void prepare(const Device& device);
-  void spread(StepContext& s, const AttributeView<1>& charge, std::uint64_t ratio);
   void weigh(StepContext& s, bool energy);
 
   EwaldTerms terms_;
@@ -47,8 +42,7 @@ class MeshSum {
   bool weighed_ = false, self_known_ = false;
   Box weighed_for_;
   Fft3 fft_;
-  int meshes_ = 1;                   // of threads
-  Buffer<std::int64_t> fixed_;       // [mesh][point]: charge in units
+  Buffer<std::int64_t> fixed_;       // [point]: charge in units
   Buffer<Complex> charges_, a_, b_;  // [point]
   Buffer<Real4> influence_;          // [point]: k, and the potential of a unit
   Buffer<double> filter_, squares_;  // [x …, y …, z …]
