@@ -46,7 +46,8 @@ const char* const coordinates_text =
 )";
 
 const char* const formula_text =
-    R"(formula: syntax of the energies of pair_formula, bond_formula, many_body_formula, …
+    R"(formula: syntax of energies (pair_formula, bond_formula, many_body_formula, …) and of numbers
+  Every number of a job may be a formula of numbers, as text: "cutoff": "2^(1/6) * 3.4".
   4*epsilon*((sigma/r)^12 - (sigma/r)^6) + q
   Names that are neither variables nor functions are parameters; the job gives their values in the
   place of other forces' parameters. Forces are the exact derivatives. Numbers are in the job's
@@ -69,9 +70,11 @@ const char* const formula_text =
                   dihedrals; NAME in external_formula and the energy of many_body_formula. At most
                   four, in many_body_formula three. They need a compiler
   The first use of a formula compiles it (about 10 s) with the compiler that built Perrin
-  ($PERRIN_COMPILER names another). Later runs load it from $PERRIN_CACHE; if that is not set,
-  from $XDG_CACHE_HOME/perrin or ~/.cache/perrin. Other users must not be able to write to this
-  folder. A damaged entry is compiled again. Without a compiler a formula is tabulated; this is
+  ($PERRIN_COMPILER names another): for the GPU of this machine and the CPU, for the CPU alone where
+  there is no GPU. $PERRIN_GPU_ARCHITECTURE=90 (a compute capability without its point) compiles for
+  a GPU that is elsewhere. Later runs load it from $PERRIN_CACHE; if that is not set, from
+  $XDG_CACHE_HOME/perrin or ~/.cache/perrin. Other users must not be able to write to this folder. A
+  damaged entry is compiled again. Without a compiler a formula is tabulated; this is
   not possible for many_body_formula and formulas of x, y, z, t. A compiler that has not ended
   after 300 s ($PERRIN_COMPILER_SECONDS) is killed, which is an error.
   Integer powers of r are fastest, and even ones need no square root. exp and other powers of r cost

@@ -17,43 +17,50 @@ endforeach()
 if(PERRIN_PRECISION STREQUAL "double")
   list(APPEND flags -DPERRIN_DOUBLE)
 endif()
-if(PERRIN_CUDA)
-  set(compiler ${CMAKE_CUDA_COMPILER})
-  set(to_host -Xcompiler=)
-  list(APPEND flags -x cu -std=c++20 -shared -cudart shared -ccbin ${CMAKE_CXX_COMPILER}
-       -Xcompiler=-fPIC,-fvisibility=hidden --expt-relaxed-constexpr --diag-suppress=1675
-       -DPERRIN_CUDA -DFMT_USE_CONSTEXPR=1)
-  list(JOIN PERRIN_HOST_FLAGS , host)
-  list(APPEND flags -Xcompiler=${host})
-  if(PERRIN_CUDA_CHECK AND PERRIN_CUDA_FAST_COMPILE)
-    list(APPEND flags -Ofc=max)
-  endif()
-else()
-  set(compiler ${CMAKE_CXX_COMPILER})
-  list(APPEND flags -std=gnu++20 -shared -fPIC -fvisibility=hidden ${PERRIN_HOST_FLAGS})
-  if(PERRIN_SANITIZE)
-    list(APPEND flags -fsanitize=${PERRIN_SANITIZE} -fno-sanitize-recover=all)
-  endif()
-endif()
+set(cpu ${flags} -std=gnu++20 -shared -fPIC -fvisibility=hidden ${PERRIN_HOST_FLAGS})
+set(heap "")
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  list(APPEND flags ${to_host}--param=ggc-min-heapsize=500000)  # as in PerrinPlugin.cmake
+  set(heap --param=ggc-min-heapsize=500000)  # as in PerrinPlugin.cmake
 endif()
-set(architecture "")
+list(APPEND cpu ${heap})
 if(PERRIN_CUDA)
-  list(GET CMAKE_CUDA_ARCHITECTURES -1 architecture)
+  list(JOIN PERRIN_HOST_FLAGS , host)
+  set(gpu ${flags} -x cu -std=c++20 -shared -cudart shared -ccbin ${CMAKE_CXX_COMPILER}
+      -Xcompiler=-fPIC,-fvisibility=hidden --expt-relaxed-constexpr --diag-suppress=1675
+      -DPERRIN_CUDA -DFMT_USE_CONSTEXPR=1 -Xcompiler=${host})
+  if(PERRIN_CUDA_CHECK AND PERRIN_CUDA_FAST_COMPILE)
+    list(APPEND gpu -Ofc=max)
+  endif()
+  if(heap)
+    list(APPEND gpu -Xcompiler=${heap})
+  endif()
+  # CUDART_VERSION, as the build's tag has it: 13000 is CUDA 13.0.
+  math(EXPR version
+       "${CUDAToolkit_VERSION_MAJOR} * 1000 + ${CUDAToolkit_VERSION_MINOR} * 10")
+  list(APPEND cpu -DPERRIN_FOR_CPU_OF_CUDA=${version})
+elseif(PERRIN_SANITIZE)
+  list(APPEND cpu -fsanitize=${PERRIN_SANITIZE} -fno-sanitize-recover=all)
 endif()
-string(REGEX REPLACE "[^0-9].*" "" architecture "${architecture}")
+
+# perrin_toolchain_of(TEXT COMPILER OPTIONS…)  a compiler with its options, as JSON.
+function(perrin_toolchain_of text compiler)
+  list(TRANSFORM ARGN REPLACE "(.+)" "\"\\1\"")
+  list(JOIN ARGN ", " options)
+  set(${text} "{\"compiler\": \"${compiler}\",\n  \"options\": [${options}]}" PARENT_SCOPE)
+endfunction()
+perrin_toolchain_of(chosen ${CMAKE_CXX_COMPILER} ${cpu})
+set(compilers "\"cpu\": ${chosen}")
+if(PERRIN_CUDA)
+  perrin_toolchain_of(chosen ${CMAKE_CUDA_COMPILER} ${gpu})
+  string(APPEND compilers ",\n \"gpu\": ${chosen}")
+endif()
 
 function(perrin_toolchain file)
-  list(TRANSFORM flags REPLACE "(.+)" "\"\\1\"" OUTPUT_VARIABLE options)
-  list(JOIN options ", " options)
   set(folders ${ARGN} ${others})
   list(TRANSFORM folders REPLACE "(.+)" "\"\\1\"")
   list(JOIN folders ", " folders)
-  file(CONFIGURE OUTPUT ${file} @ONLY CONTENT "{\"compiler\": \"@compiler@\",
- \"options\": [@options@],
- \"include\": [@folders@],
- \"architecture\": \"@architecture@\"}
+  file(CONFIGURE OUTPUT ${file} @ONLY CONTENT "{@compilers@,
+ \"include\": [@folders@]}
 ")
 endfunction()
 perrin_toolchain(${PERRIN_BUILD_LIBDIR}/perrin/toolchain.json

@@ -23,6 +23,7 @@
 #include <map>
 #include <random>
 
+#include "engine/formula/parse.h"
 #include "forces/attribute_words.h"
 #include "forces/pair_force.h"
 

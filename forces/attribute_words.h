@@ -1,11 +1,7 @@
 // Attributes of particles as kernels read them.
 #pragma once
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <array>
-#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -13,12 +9,9 @@
 
 #include "engine/components/setup.h"
 #include "engine/components/step_context.h"
-#include "engine/device/parallel.h"
-#include "engine/domain/decomposition.h"
+#include "engine/device/buffer.h"
 #include "engine/formula/bounds.h"
-#include "engine/formula/parse.h"
 #include "engine/formula/program.h"
-#include "engine/system/attribute.h"
 
 namespace perrin {
 
@@ -56,161 +49,44 @@ struct AttributeView {
   }
 };
 
-namespace detail {
-/// Numbers that change with the time, of one particle.
-struct ChangeWords {
-  static constexpr std::size_t most_inputs = 8;
-  formula::ProgramView program[4];  // of the time and of `inputs`; empty: the number stays
-  const double* inputs;             // [column · n + id]: attributes at the start
-  int columns;
-  std::int64_t n;
-  DeviceTime time;
-  Real4* by_id;
-
-  PERRIN_HD void operator()(std::int64_t id) const {
-    double now[1 + most_inputs];
-    now[0] = time();
-    for (int c = 0; c < columns; ++c) now[1 + c] = inputs[c * n + id];
-    Real4 word = by_id[id];
-    if (program[0]) word.x = Real(program[0].evaluate(now));
-    if (program[1]) word.y = Real(program[1].evaluate(now));
-    if (program[2]) word.z = Real(program[2].evaluate(now));
-    if (program[3]) word.w = Real(program[3].evaluate(now));
-    by_id[id] = word;
-  }
-};
-}  // namespace detail
-
+/// Attributes that a force reads, of all particles.
 class AttributeWords {
  public:
   static constexpr std::size_t most = 4;
   static constexpr std::int64_t beyond_last = 16;  // particles that whole vectors read
 
   /// Reports at `key` attributes that the system does not have.
-  AttributeWords(const std::vector<std::string>& names, const std::string& key, Setup& setup)
-      : names_(names) {
-    const Configuration& c = setup.configuration();
-    PERRIN_ASSERT(names.size() <= most);
-    values_.assign(c.position.size(), {});
-    for (std::size_t k = 0; k < names.size(); ++k) {
-      const auto column = attribute_of(c, names[k]);
-      if (!column) {
-        setup.error(
-            key, no_attribute(c, names[k]) + ", and no entry of the force gives it as a parameter");
-        continue;
-      }
-      for (std::size_t id = 0; id < values_.size(); ++id) values_[id][k] = (*column)[id];
-      if (c.attribute_changes.contains(names[k])) take_change(c, names[k], k, key, setup);
-    }
-    inputs_ = {setup.device(), std::span<const double>(columns_)};
-    by_id_ = {setup.device(), std::span<const Real4>(words())};
-    in_memory_ = {setup.device(), std::int64_t(most) * (by_id_.size() + beyond_last)};
-  }
+  AttributeWords(const std::vector<std::string>& names, const std::string& key, Setup& setup);
   /// For Force::follow_attributes(); forces are then computed outside of a recording, where view()
   /// makes its copy anew.
-  void follow(const std::map<std::string, std::vector<double>>& changed) {
-    bool any = false;
-    for (std::size_t k = 0; k < names_.size(); ++k) {
-      const auto found = changed.find(names_[k]);
-      if (found == changed.end()) continue;
-      any = true;
-      for (std::size_t id = 0; id < values_.size(); ++id) values_[id][k] = found->second[id];
-    }
-    if (any) by_id_.assign(words());
-  }
+  void follow(const std::map<std::string, std::vector<double>>& changed);
   /// Of each particle, by id; of those that change with the time, at the start.
   const std::vector<std::array<double, most>>& values() const { return values_; }
-  Real4 word(std::size_t id) const {
-    const auto& v = values_[id];
-    return {Real(v[0]), Real(v[1]), Real(v[2]), Real(v[3])};
-  }
+  Real4 word(std::size_t id) const;
   /// Between which numbers attribute k of the particles of a type is, at all times.
-  formula::Bounds bounds(std::size_t k, std::uint32_t type, const Configuration& c) const {
-    const auto of = [&](const std::string& name) {
-      const auto column = attribute_of(c, name).value_or(std::vector<double>{});
-      formula::Bounds found{std::numeric_limits<double>::infinity(),
-                            -std::numeric_limits<double>::infinity()};
-      for (std::size_t id = 0; id < column.size(); ++id)
-        if (c.type[id] == type)
-          found = {std::min(found.low, column[id]), std::max(found.high, column[id])};
-      if (const auto updated = c.attribute_between.find(name);
-          updated != c.attribute_between.end() && found.low <= found.high)
-        found = {updated->second[0], updated->second[1]};
-      return found;
-    };
-    const auto change = c.attribute_changes.find(names_[k]);
-    if (change == c.attribute_changes.end()) return of(names_[k]);
-    const formula::Formula formula = formula::parse(change->second, {"t"});
-    std::map<std::string, formula::Bounds> known{
-        {"t", {0, std::numeric_limits<double>::infinity()}}};
-    for (const std::string& name : formula.parameters) known[name] = of(name);
-    return formula::bounds(formula.value, known);
-  }
+  formula::Bounds bounds(std::size_t k, std::uint32_t type, const Configuration& c) const;
   /// By id, as they are now. Device work.
-  const Real4* by_id(StepContext& s) {
-    if (changes()) for_each(s.device(), "attributes that change", by_id_.size(), changed(s));
-    return by_id_.data();
-  }
+  const Real4* by_id(StepContext& s);
   /// Of the first N attributes, for the particles where they are now. Device work.
   template <std::size_t N>
   AttributeView<N> view(StepContext& s) {
-    refresh<N>(s);
-    viewed_ = true;
+    refresh(s, AttributeView<N>::stride);
     return {in_memory_.data()};
   }
   /// For trial moves, which are made where particles have kept their places since view().
   template <std::size_t N>
   AttributeView<N> trial_view(StepContext& s) {
-    if (!viewed_ || decomposition_of(s.device()).several()) return view<N>(s);
+    if (!keeps_view(s)) return view<N>(s);
     return {in_memory_.data()};
   }
 
  private:
-  template <std::size_t N>
-  void refresh(StepContext& s) {
-    constexpr auto words = std::int64_t(sizeof(Real) / 4);  // of a number
-    const auto stride = std::int64_t(AttributeView<N>::stride);
-    const ParticleArrays::OrderedCopy copy{by_id(s), 4 * words, in_memory_.data(), stride * words};
-    // While steps are recorded it follows the particles by itself.
-    const bool follows = !changes() && !decomposition_of(s.device()).several();
-    if (follows && !copy_) copy_ = s.particles.extra.add(copy);
-    if (!(follows && s.device().recording()))
-      s.particles.extra.refresh(copy, s.particles.id.data());
-  }
-  std::vector<Real4> words() const {
-    std::vector<Real4> words;
-    for (std::size_t id = 0; id < values_.size(); ++id) words.push_back(word(id));
-    return words;
-  }
-  bool changes() const {
-    return std::ranges::any_of(code_, [](const auto& code) { return code.size() > 0; });
-  }
-  detail::ChangeWords changed(const StepContext& s) {
-    detail::ChangeWords kernel{
-        {},           inputs_.data(), int(input_names_.size()), by_id_.size(), s.device_time(),
-        by_id_.data()};
-    for (std::size_t k = 0; k < most; ++k)
-      kernel.program[k] = {code_[k].data(), int(code_[k].size())};
-    return kernel;
-  }
+  void refresh(StepContext& s, std::size_t stride);
+  bool keeps_view(const StepContext& s) const;
+  std::vector<Real4> words() const;
+  bool changes() const;
   void take_change(const Configuration& c, const std::string& name, std::size_t k,
-                   const std::string& key, Setup& setup) {
-    const formula::Formula formula = formula::parse(c.attribute_changes.at(name), {"t"});
-    for (const std::string& other : formula.parameters) {
-      const auto column = attribute_of(c, other);
-      if (!column || std::ranges::count(input_names_, other) > 0) continue;
-      input_names_.push_back(other);
-      columns_.insert(columns_.end(), column->begin(), column->end());
-    }
-    if (input_names_.size() > detail::ChangeWords::most_inputs)
-      return setup.error(key, fmt::format("reads attributes whose changes depend on more than {} "
-                                          "attributes",
-                                          detail::ChangeWords::most_inputs));
-    std::vector<std::string> variables{"t"};
-    variables.insert(variables.end(), input_names_.begin(), input_names_.end());
-    const auto program = formula::program(formula.value, variables);
-    code_[k] = {setup.device(), std::span<const formula::Instruction>(program)};
-  }
+                   const std::string& key, Setup& setup);
 
   std::vector<std::array<double, most>> values_;
   Buffer<Real4> by_id_;

@@ -26,6 +26,8 @@ def type_of(s):
         return f"Optional[{union}]" if len(some) < len(kinds) else union
     if "$ref" in s or "allOf" in s:
         return "Mapping[str, Any]"
+    if isinstance(s.get("type"), list):  # a number; formulas as text are Python's own expressions
+        return type_of({**s, "type": s["type"][0]})
     if s.get("type") == "array":
         return f"Sequence[{type_of(s.get('items', {}))}]"
     if s.get("type") == "object":

@@ -251,4 +251,13 @@ Formula parse(const std::string& text, const std::vector<std::string>& variables
   return Parser(text, variables).read();
 }
 
+double value_of_numbers(const std::string& text) {
+  const Formula formula = parse(text, {});
+  if (!formula.parameters.empty())
+    throw UserError(fmt::format("\"{}\" is no number", formula.parameters.front()));
+  const double value = evaluate(formula.value, {});
+  if (!std::isfinite(value)) throw UserError(fmt::format("its value is {}", value));
+  return value;
+}
+
 }  // namespace perrin::formula

@@ -19,4 +19,7 @@ struct Formula {
 /// place in the text and says what was expected there.
 Formula parse(const std::string& text, const std::vector<std::string>& variables);
 
+/// Of a formula of numbers alone, as "2^(1/6)". Throws UserError, also where it is not finite.
+double value_of_numbers(const std::string& text);
+
 }  // namespace perrin::formula

@@ -16,6 +16,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -42,29 +43,51 @@ std::atomic<bool> says{true};
 /// (cmake/PerrinToolchain.cmake).
 fs::path toolchain_file() { return plugin_folders().back().parent_path() / "toolchain.json"; }
 
+#ifdef PERRIN_CUDA
+/// Of the GPU at hand, or of $PERRIN_GPU_ARCHITECTURE, as 90; nothing: there is none.
+std::optional<std::string> architecture() {
+  if (const char* text = std::getenv("PERRIN_GPU_ARCHITECTURE")) {
+    const std::string_view name = text;
+    if (name.empty() || name.find_first_not_of("0123456789") != name.npos)
+      throw UserError(fmt::format("PERRIN_GPU_ARCHITECTURE: expected a compute capability without "
+                                  "its point, as 90, got \"{}\"",
+                                  printable(text)));
+    return text;
+  }
+  int major = 0, minor = 0;
+  const bool found =
+      cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0) == cudaSuccess &&
+      cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0) == cudaSuccess;
+  cudaGetLastError();  // no GPU is no error here
+  if (!found) return {};
+  return fmt::format("{}{}", major, minor);
+}
+#endif
+
 /// Compiler and options, without the files.
 std::optional<std::vector<std::string>> command() {
   const fs::path path = toolchain_file();
   const auto text = read_whole_file(path);
   if (!text) return {};
   const auto toolchain = nlohmann::json::parse(*text);
+#ifdef PERRIN_CUDA
+  // Where there is no GPU nothing needs nvcc, which takes twice the time.
+  const auto gpu = architecture();
+  const auto& chosen = toolchain.at(gpu ? "gpu" : "cpu");
+#else
+  const auto& chosen = toolchain.at("cpu");
+#endif
   const char* other = std::getenv("PERRIN_COMPILER");
-  std::vector<std::string> words{other ? other : toolchain.at("compiler").get<std::string>()};
+  std::vector<std::string> words{other ? other : chosen.at("compiler").get<std::string>()};
   if (access(words[0].c_str(), X_OK) != 0) return {};
-  for (const auto& option : toolchain.at("options")) words.push_back(option.get<std::string>());
+  for (const auto& option : chosen.at("options")) words.push_back(option.get<std::string>());
   for (const auto& folder : toolchain.at("include"))
     words.push_back("-I" +
                     (path.parent_path() / folder.get<std::string>()).lexically_normal().string());
   // One instruction set is enough for the machine at hand.
   words.push_back(fmt::format("-DPERRIN_SETS={}", 1u << unsigned(instruction_set())));
 #ifdef PERRIN_CUDA
-  int major = 0, minor = 0;
-  std::string architecture = toolchain.at("architecture").get<std::string>();
-  if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0) == cudaSuccess &&
-      cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0) == cudaSuccess)
-    architecture = fmt::format("{}{}", major, minor);
-  cudaGetLastError();  // no GPU is no error here
-  words.push_back("-arch=sm_" + architecture);
+  if (gpu) words.push_back("-arch=sm_" + *gpu);
 #endif
   return words;
 }

@@ -10,7 +10,8 @@ namespace perrin {
 /// A plug-in (engine/job/plugin_api.h) from the text of its source file; `about` says in one line
 /// what is being compiled. What was compiled before, by the same command for the same processor, is
 /// taken from the cache (engine/job/cache.h), where it is whole. Several processes may ask for the
-/// same one at the same time. $PERRIN_COMPILER takes the place of the
+/// same one at the same time. In a CUDA build where there is no GPU it is compiled for the CPU
+/// alone, unless $PERRIN_GPU_ARCHITECTURE names one. $PERRIN_COMPILER takes the place of the
 /// compiler. Nothing where there is none; throws UserError with the compiler's words where it
 /// fails, or where it takes longer than $PERRIN_COMPILER_SECONDS (300).
 std::optional<std::filesystem::path> compile_plugin(const std::string& source,

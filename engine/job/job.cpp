@@ -11,6 +11,7 @@
 #include "engine/communicator/communicator.h"
 #include "engine/domain/decomposition.h"
 #include "engine/dynamics/velocities.h"
+#include "engine/formula/parse.h"
 #include "engine/job/groups.h"
 #include "engine/job/plugin_api.h"
 #include "engine/job/start_check.h"
@@ -129,6 +130,7 @@ void Job::parse() {
   SettingsParser parser(registry_, context_.report, [this](const auto& path, const auto& what) {
     warnings_.push_back(file_.problem(path, "note: " + what).text());
   });
+  parser.compute_with(formula::value_of_numbers);
   parser.parse(file_.value(), "", settings_);
   parser.generate(!problems_.empty());  // other mistakes need no compiler
   providers_ = parser.providers();

@@ -19,7 +19,9 @@
 #else
 #define PERRIN_TAG_COMPILER "gcc-" PERRIN_TEXT(__GNUC__)
 #endif
-#ifdef PERRIN_CUDA
+#if defined(PERRIN_FOR_CPU_OF_CUDA)  // for the CPU alone, in a build for GPUs: the same layout
+#define PERRIN_TAG_CUDA "cuda-" PERRIN_TEXT(PERRIN_FOR_CPU_OF_CUDA)
+#elif defined(PERRIN_CUDA)
 #define PERRIN_TAG_CUDA "cuda-" PERRIN_TEXT(CUDART_VERSION)
 #else
 #define PERRIN_TAG_CUDA "cpu-only"

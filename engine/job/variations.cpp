@@ -8,6 +8,7 @@
 #include <regex>
 
 #include "engine/base/error.h"
+#include "engine/formula/parse.h"
 #include "engine/settings/settings_parse.h"
 
 namespace perrin {
@@ -17,6 +18,15 @@ namespace {
 std::string with_brackets(const std::string& path) {
   static const std::regex number(R"(\.(\d+)(?=\.|\[|$))");
   return std::regex_replace(path, number, "[$1]");
+}
+
+/// The value of a formula of numbers; all else as it is.
+Json computed(const Json& value) {
+  try {
+    if (value.is_string()) return formula::value_of_numbers(value.get<std::string>());
+  } catch (const UserError&) {  // told as what it is: no number
+  }
+  return value;
 }
 
 bool is_seed(const Json& value) {
@@ -37,7 +47,9 @@ void Variations::report(const std::string& path, const std::string& what) {
 
 void Variations::parse(const Catalogue& catalogue) {
   const auto say = [this](const std::string& path, const std::string& what) { report(path, what); };
-  SettingsParser(catalogue, say).parse(file_.value().at("ensemble"), "ensemble", settings_);
+  SettingsParser parser(catalogue, say);
+  parser.compute_with(formula::value_of_numbers);
+  parser.parse(file_.value().at("ensemble"), "ensemble", settings_);
   if (!problems_.empty()) return;
   if (!file_.value().contains("seed")) {
     std::random_device entropy;
@@ -83,7 +95,9 @@ std::vector<Json> Variations::values_of(const std::string& path, const Json& giv
   } else if (given.is_object() && given.size() == 1 &&
              (given.contains("linear") || given.contains("geometric"))) {
     const bool linear = given.contains("linear");
-    const Json ends = given.begin().value();
+    Json ends = given.begin().value();
+    if (ends.is_array())
+      for (Json& end : ends) end = computed(end);
     if (!ends.is_array() || ends.size() != 2 || !ends[0].is_number() || !ends[1].is_number()) {
       report(place, fmt::format("{} must be a list of two numbers, the first and the last value, "
                                 "got {}",

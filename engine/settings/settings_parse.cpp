@@ -37,6 +37,8 @@ IntegerRange range_of(Kind kind) {
   }
 }
 
+bool is_number(Kind kind) { return kind > Kind::boolean && kind <= Kind::real; }
+
 std::string noun(const ValueType& type) {
   switch (type.kind) {
     case Kind::boolean:
@@ -167,8 +169,29 @@ void SettingsParser::parse_list(const Json& value, const std::string& path, cons
     parse_value(value[i], join_path(path, i), type.element(), check, type.at(target, i));
 }
 
+/// Nothing: it was reported.
+std::optional<Json> SettingsParser::computed(const std::string& text, const std::string& path,
+                                             const ValueType& type, const Check& check) {
+  std::string why;
+  try {
+    if (compute_) return compute_(text);
+  } catch (const UserError& e) {
+    // What has no digit is not meant to be a formula.
+    if (text.find_first_of("0123456789") != text.npos)
+      why = fmt::format(" (as a formula of numbers: {})", e.what());
+  }
+  report_(path,
+          fmt::format("must be {}, got {}{}", expectation(type, check), shown(Json(text)), why));
+  return {};
+}
+
 void SettingsParser::parse_value(const Json& value, const std::string& path, const ValueType& type,
                                  const Check& check, void* target) {
+  if (value.is_string() && is_number(type.kind)) {
+    if (const auto number = computed(value.get<std::string>(), path, type, check))
+      parse_value(*number, path, type, check, target);
+    return;
+  }
   const auto wrong = [&] {
     report_(path, fmt::format("must be {}, got {}", expectation(type, check), shown(value)));
   };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -20,6 +21,11 @@ class SettingsParser {
       const Catalogue& registry, Report report,
       Report note = [](const std::string&, const std::string&) {})
       : registry_(registry), report_(std::move(report)), note_(std::move(note)) {}
+
+  /// What text in place of a number says: its value; throws UserError. Without it text is a mistake
+  /// there.
+  using Compute = std::function<double(const std::string& text)>;
+  void compute_with(Compute compute) { compute_ = std::move(compute); }
 
   /// Fills a struct that has a describe; reports wrong, missing and unknown keys. What takes a
   /// compiler waits for generate().
@@ -50,6 +56,8 @@ class SettingsParser {
                   const Check& check, void* target);
   void parse_integer(const Json& value, const std::string& path, const ValueType& type,
                      const Check& check, void* target);
+  std::optional<Json> computed(const std::string& text, const std::string& path,
+                               const ValueType& type, const Check& check);
   bool check_number(double value, const Json& shown_as, const std::string& path,
                     const Check& check);
 
@@ -62,6 +70,7 @@ class SettingsParser {
 
   const Catalogue& registry_;
   Report report_, note_;
+  Compute compute_;
   std::vector<Postponed> postponed_;
   std::set<std::string> providers_;
   std::vector<std::string> planar_;

@@ -132,6 +132,10 @@ Json schema_value(const ValueType& type, const Check& check) {
   }
   const bool number = type.kind == Kind::real || schema.value("type", "") == "integer";
   if (number || type.kind == Kind::text) add_check(schema, check, number);
+  if (number) {  // or a formula of numbers, "2^(1/6)"
+    schema["type"] = {schema["type"], "string"};
+    schema["pattern"] = "[0-9]|pi";
+  }
   return schema;
 }
 

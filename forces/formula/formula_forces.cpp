@@ -351,8 +351,30 @@ std::optional<GeneratedType> generate_formula(const std::string& type, const Jso
   return compiled(request, *formula, rest, report);
 }
 
-std::optional<GeneratedType> generate(const std::string& type, const Json& settings,
+/// A formula of numbers becomes its value; what is wrong with it is told when settings are read.
+void compute(Json& value) {
+  try {
+    if (value.is_string()) value = formula::value_of_numbers(value.get<std::string>());
+  } catch (const UserError&) {
+  }
+}
+
+/// Numbers of a job that are needed before its settings are read: cut-offs, and all parameters.
+Json with_numbers(Json settings) {
+  if (!settings.is_object()) return settings;
+  for (const char* const key : {"cutoff", "switch_on"})
+    if (const auto it = settings.find(key); it != settings.end()) compute(*it);
+  for (const char* const key : {"pairs", "types", "bonds", "angles", "dihedrals"})
+    if (const auto it = settings.find(key); it != settings.end() && it->is_structured())
+      for (Json& entry : *it)
+        if (entry.is_object())
+          for (Json& number : entry) compute(number);
+  return settings;
+}
+
+std::optional<GeneratedType> generate(const std::string& type, const Json& given,
                                       const CatalogueRow::Report& report) {
+  const Json settings = with_numbers(given);
   const auto name = settings.find("potential");
   if (name == settings.end() || formula::potential_names(type).empty())
     return generate_formula(type, settings, report);

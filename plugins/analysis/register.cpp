@@ -2,6 +2,7 @@
 
 #include "bond_order.h"
 #include "bonds.h"
+#include "chain_dynamics.h"
 #include "chain_size.h"
 #include "cluster_size.h"
 #include "orientational_order.h"
@@ -25,6 +26,7 @@ void register_analysis(Registry& registry) {
   analysis::register_bond_order(registry);
   analysis::register_cluster_size(registry);
   analysis::register_chain_size(registry);
+  analysis::register_chain_dynamics(registry);
   analysis::register_bonds(registry);
   analysis::register_restraint(registry);
   analysis::register_orientational_order(registry);

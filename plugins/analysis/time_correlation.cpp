@@ -6,54 +6,12 @@
 
 #include "engine/components/integrator.h"
 #include "engine/components/registry.h"
-#include "engine/device/parallel.h"
-#include "engine/domain/reduction.h"
 #include "engine/dynamics/simulation.h"
 #include "io/file_units.h"
 #include "io/h5md_elements.h"
 
 namespace perrin::analysis {
 namespace {
-
-/// The unwrapped position of a particle in memory, in fixed-point units, or its velocity.
-struct Value {
-  ParticleView p;
-  Lengths units;
-  bool velocity;
-  PERRIN_HD Vec3<double> operator()(std::int64_t i) const {
-    if (!velocity) return units.unwrapped(p.position[i], p.image[i]);
-    const Real4 v = p.velocity[i];
-    return {double(v.x), double(v.y), double(v.z)};
-  }
-};
-
-struct Weigh {
-  Value value;
-  PERRIN_HD ParticleCorrelation::Sum operator()(std::int64_t i) const {
-    const double m = 1 / double(value.p.velocity[i].w);
-    return {m, m * value(i)};
-  }
-};
-
-struct Gather {
-  Value value;
-  const std::uint32_t* ids;
-  Vec3<double>* values;
-  PERRIN_HD void operator()(std::int64_t k) const { values[k] = value(value.p.index[ids[k]]); }
-};
-
-/// Of all particles that are followed, or none.
-void archive_vectors(Archive& archive, const char* name, std::vector<Vec3<double>>& vectors,
-                     std::int64_t particles) {
-  std::vector<double> numbers;
-  for (const Vec3<double>& v : vectors) numbers.insert(numbers.end(), {v.x, v.y, v.z});
-  archive(name, numbers);
-  archive.require(numbers.empty() || std::int64_t(numbers.size()) == 3 * particles, name,
-                  "three numbers of each particle that is followed");
-  vectors.resize(numbers.size() / 3);
-  for (std::size_t k = 0; k < vectors.size(); ++k)
-    vectors[k] = {numbers[3 * k], numbers[3 * k + 1], numbers[3 * k + 2]};
-}
 
 std::string squared(const std::string& unit) { return unit.empty() ? "" : unit + " " + unit; }
 
@@ -145,6 +103,12 @@ void CorrelationObserver::come_to(std::uint64_t step, double time) {
   last_time_ = time;
 }
 
+void CorrelationObserver::come_to(const Simulation& s) {
+  const bool sweeps = s.degrees_of_freedom.velocities() == VelocityRole::bath && s.bath() &&
+                      s.bath()->timestep() == 0;
+  come_to(s.step(), sweeps ? double(s.step()) : s.time());
+}
+
 std::vector<double> CorrelationObserver::row(const Box&) {
   std::vector<double> row;
   const double spacing = correlator_.samples() > 1 ? spacing_ : 0;
@@ -176,8 +140,7 @@ ParticleCorrelation::ParticleCorrelation(const ParticleCorrelationSettings& sett
     : CorrelationObserver(settings, particle_columns(settings, kind, values, setup), setup),
       kind_(kind),
       values_of_displacements_(values),
-      remove_drift_(settings.remove_drift),
-      scratch_(setup.device(), sum_chunks + 1) {
+      remove_drift_(settings.remove_drift) {
   const Configuration& c = setup.configuration();
   std::vector<std::uint32_t> ids;
   std::vector<std::int64_t> groups{0};
@@ -193,8 +156,7 @@ ParticleCorrelation::ParticleCorrelation(const ParticleCorrelationSettings& sett
     groups_.push_back(most);
     groups.push_back(3 * std::int64_t(ids.size()));
   }
-  ids_ = {setup.device(), std::span<const std::uint32_t>(ids)};
-  values_ = {setup.device(), std::int64_t(ids.size())};
+  followed_ = {setup.device(), ids};
   correlator_ = MultipleTau(kind, std::move(groups), settings.levels, values);
 }
 
@@ -205,50 +167,23 @@ void ParticleCorrelation::constants(const io::Node& root) {
 }
 
 void ParticleCorrelation::sample(Simulation& simulation) {
-  const bool sweeps = simulation.degrees_of_freedom.velocities() == VelocityRole::bath &&
-                      simulation.bath() && simulation.bath()->timestep() == 0;
-  come_to(simulation.step(), sweeps ? double(simulation.step()) : simulation.time());
+  come_to(simulation);
   add(measure(simulation));
 }
 
 std::vector<double> ParticleCorrelation::measure(Simulation& s) {
   const bool velocities = kind_ == MultipleTau::Kind::product;
-  const Value value{s.particles.view(), Lengths::units(), velocities};
-  Vec3<double> drift{};
-  if (remove_drift_) {
-    sum<Sum>(s.device(), "drift", s.particles.size(), Weigh{value}, scratch_,
-             scratch_.data() + sum_chunks);
-    const Sum all = scratch_.to_host(sum_chunks);
-    drift = (1 / all.mass) * all.moment;
-  }
-  for_each(s.device(), "correlation", ids_.size(), Gather{value, ids_.data(), values_.data()});
-  std::vector<Vec3<double>> own = values_.to_host();
-  for (Vec3<double>& v : own) v -= drift;
-  moved_ = moved_ || s.particles.box_state.moves();
-  if (!velocities) go_on(Lengths(s.particles.box), own);
+  const std::vector<Vec3<double>> own =
+      followed_.measure(s.particles, s.device(), velocities, remove_drift_);
   std::vector<double> sample;
-  sample.reserve(std::size_t(3 * values_.size()));
-  for (const Vec3<double>& v : velocities ? own : way_)
+  sample.reserve(3 * own.size());
+  for (const Vec3<double>& v : velocities ? own : ways_.follow(s.particles, own))
     sample.insert(sample.end(), {v.x, v.y, v.z});
   return sample;
 }
 
-void ParticleCorrelation::go_on(const Lengths& lengths, const std::vector<Vec3<double>>& places) {
-  const bool begins = !moved_ || last_.empty();
-  way_.resize(places.size());
-  for (std::size_t k = 0; k < places.size(); ++k) {
-    const Vec3<double> step = begins ? places[k] : places[k] - last_[k];
-    const Vec3<double> moves = lengths.vector(step.x, step.y, step.z);
-    way_[k] = begins ? moves : way_[k] + moves;
-  }
-  last_ = places;
-}
-
 void ParticleCorrelation::own_sums(Archive& archive) {
-  if (kind_ == MultipleTau::Kind::product) return;
-  archive("moved", moved_);
-  archive_vectors(archive, "last", last_, values_.size());
-  archive_vectors(archive, "way", way_, values_.size());
+  if (kind_ != MultipleTau::Kind::product) ways_.state(archive, followed_.size());
 }
 
 std::vector<double> ParticleCorrelation::row(const Box& box) {

@@ -7,10 +7,9 @@
 // sweeps stand for it.
 #pragma once
 
-#include "engine/device/buffer.h"
-#include "lengths.h"
 #include "multiple_tau.h"
 #include "sampled.h"
+#include "ways.h"
 
 namespace perrin {
 class Registry;
@@ -40,6 +39,7 @@ class CorrelationObserver : public SampledObserver {
   /// Before each sample: the correlation begins anew where this one is not as far from the last as
   /// the others were.
   void come_to(std::uint64_t step, double time);
+  void come_to(const Simulation& simulation);  // in Monte Carlo by sweeps
   /// What is correlated.
   void add(const std::vector<double>& sample) { correlator_.add(host_, sample); }
   /// The correlation has begun anew.
@@ -51,9 +51,9 @@ class CorrelationObserver : public SampledObserver {
 
   MultipleTau correlator_;
   double spacing_ = 0;  // time between two samples
+  Device host_;         // that correlates
 
  private:
-  Device host_;
   double last_time_ = 0;
 };
 
@@ -100,10 +100,6 @@ void describe(D& d, VelocityCorrelationSettings& s) {
   describe_particles(d, s);
 }
 
-/// In a box that changes a particle's way is the sum of what it has moved relative to the box from
-/// sample to sample, in the box at each: what the box does to places far away is no diffusion (S.
-/// von Bülow, J. T. Bullerjahn, G. Hummer, J. Chem. Phys. 153, 021101 (2020)).
-///
 /// Columns: by type and lag, <|d|²> of d = r(t) - r(0), unwrapped, or <v(t) · v(0)>, per particle;
 /// self_scattering by type, wave number and lag. /parameters/perrin/types names the types,
 /// /parameters/perrin/wave_numbers has these.
@@ -114,12 +110,6 @@ class ParticleCorrelation final : public CorrelationObserver {
   /// Of velocities.
   ParticleCorrelation(const VelocityCorrelationSettings& settings, Setup& setup);
 
-  struct Sum {  // of mass, and of mass times position or velocity
-    double mass = 0;
-    Vec3<double> moment{};
-    PERRIN_HD Sum& operator+=(const Sum& b) { return mass += b.mass, moment += b.moment, *this; }
-  };
-
  private:
   ParticleCorrelation(const ParticleCorrelationSettings& settings, MultipleTau::Kind kind,
                       const DisplacementValues& values, Setup& setup);
@@ -127,26 +117,20 @@ class ParticleCorrelation final : public CorrelationObserver {
   std::vector<double> measure(Simulation& simulation);
   std::vector<double> row(const Box& box) override;
   void constants(const io::Node& root) override;
-  void forget() override { last_.clear(); }
+  void forget() override { ways_.forget(); }
   void own_sums(Archive& archive) override;
   std::string needs_velocities() const override {
     return kind_ == MultipleTau::Kind::product ? "an autocorrelation of velocities" : "";
   }
   bool follows_deformation() const override { return kind_ == MultipleTau::Kind::product; }
-  void go_on(const Lengths& lengths, const std::vector<Vec3<double>>& places);
 
   MultipleTau::Kind kind_;
   DisplacementValues values_of_displacements_;
   bool remove_drift_;
   std::vector<std::string> names_;
   std::vector<std::int64_t> groups_;  // of the particles that are followed
-  Buffer<std::uint32_t> ids_;
-  Buffer<Vec3<double>> values_;
-  Buffer<Sum> scratch_;  // and the result behind it
-  // Of displacements:
-  bool moved_ = false;              // the box has changed
-  std::vector<Vec3<double>> last_;  // places at the last sample, in fixed-point units
-  std::vector<Vec3<double>> way_;   // since then and before
+  Followed followed_;
+  Ways ways_;  // of displacements
 };
 
 struct StressSettings : CorrelationSettings {

@@ -483,6 +483,90 @@ class Observers(unittest.TestCase):
         np.testing.assert_allclose(msd, 6 * (t - 1 + np.exp(-t)), rtol=0.04)
         np.testing.assert_allclose(vacf, 3 * np.exp(-t), atol=0.06)
 
+    def test_chains_of_which_motion_is_measured(self):
+        """Against numpy, of every second chain."""
+        beads, inner, modes = 7, 3, [1, 4]
+        self.run_job({"type": "chains", "chains": 12, "pattern": "A7", "density": 0.1,
+                      "min_distance": 0.8},
+                     [{"type": "trajectory", "stride": 2, "precision": "double",
+                       "quantities": ["position", "velocity", "image"]},
+                      {"type": "chain_dynamics", "stride": 2, "rows_every": 100, "levels": 3,
+                       "chains": 6, "inner": inner, "modes": modes}],
+                     steps=200, velocity={"temperature": 1}, ignore=["angles"],
+                     forces=[{"type": "bond_harmonic",
+                              "bonds": {"bond": {"stiffness": 50, "length": 1}}}],
+                     integrator={"type": "langevin", "timestep": 0.01, "temperature": 1,
+                                 "friction": 1})
+        position, image, _, edges, _ = self.trajectory()
+        r = (position + image @ edges).reshape(len(position), 12, beads, 3)[:, ::2]
+        centre = r.mean(axis=2, keepdims=True)
+        middle = r[:, :, 2:5]
+        n = np.arange(beads) + 0.5
+        flat = lambda x: x.reshape(len(x), -1, 3)
+        expected = {"g1": multiple_tau(flat(middle), square_displacement, 3),
+                    "g2": multiple_tau(flat(middle - centre), square_displacement, 3),
+                    "g3": multiple_tau(flat(centre), square_displacement, 3),
+                    "end_to_end": multiple_tau(r[:, :, -1] - r[:, :, 0], dot, 3)}
+        read = lambda name: self.read("chain_dynamics.h5", name)
+        for name, lags in expected.items():
+            np.testing.assert_allclose(read(name), lags[:, 1], rtol=1e-5, atol=1e-5)
+        for k, p in enumerate(modes):
+            mode = (r * np.cos(p * np.pi * n / beads)[:, None]).mean(axis=2)
+            np.testing.assert_allclose(read("rouse_modes")[k], multiple_tau(mode, dot, 3)[:, 1],
+                                       rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(read("lag_time"), expected["g1"][:, 0] * 0.02)
+
+    def test_phantom_chains_move_as_rouse_says(self):
+        """Brownian beads on springs k: X_p relaxes as exp(-4 k sin²(p pi / 2N) t / friction), from
+        3 T / (8 N k sin²(p pi / 2N)); the centre diffuses with T / (N friction)."""
+        beads, k, friction = 10, 3.0, 1.0
+        self.run_job({"type": "chains", "chains": 2000, "pattern": "A10", "density": 0.1,
+                      "min_distance": 0},
+                     [{"type": "chain_dynamics", "stride": 20, "rows_every": 16000, "levels": 6,
+                       "chains": 0, "stages": ["measured"]}],
+                     forces=[{"type": "bond_harmonic",
+                              "bonds": {"bond": {"stiffness": k, "length": 0}}}],
+                     ignore=["angles"],
+                     stages=[{"type": "md", "name": name, "steps": steps,
+                              "integrator": {"type": "brownian", "timestep": 0.002,
+                                             "temperature": 1, "friction": friction}}
+                             for name, steps in (("equilibration", 12000), ("measured", 16000))])
+        read = lambda name: self.read("chain_dynamics.h5", name)
+        t, modes = read("lag_time"), read("rouse_modes")
+        np.testing.assert_array_equal(len(modes), 5)
+        for p, found in enumerate(modes, 1):
+            s2 = np.sin(p * np.pi / 2 / beads) ** 2
+            static, time = 3 / (8 * beads * k * s2), friction / (4 * k * s2)
+            # 6000 numbers, 32 / time independent ones each or one; the time step: 4 k s2 dt.
+            error = np.sqrt(2 / 6000 / max(1, 32 / (2 * time))) + 2 * k * s2 * 0.002
+            short = t < 2 * time
+            np.testing.assert_allclose(found[short], static * np.exp(-t[short] / time),
+                                       atol=5 * error * static)
+        some = (t > 0) & (t < 3)
+        # Of 2000 chains and some ten times: 1 %.
+        np.testing.assert_allclose(read("g3")[some], 6 * t[some] / beads / friction, rtol=0.04)
+
+    def test_chains_whose_motion_cannot_be_measured(self):
+        chains = {"type": "chains", "chains": 20, "pattern": "A6", "density": 0.1,
+                  "min_distance": 0.8}
+        two = {"type": "parts", "box": [20, 20, 20], "parts": [
+            {"type": "chains", "number": 3, "pattern": "A4", "bond_length": 1},
+            {"type": "chains", "number": 3, "pattern": "B6", "bond_length": 1}]}
+        observer = {"type": "chain_dynamics"}
+        self.refused(two, [observer], "group: has chains of 4 to 6 beads: expected one length",
+                     ignore=["bonds", "angles"])
+        self.refused(chains, [{**observer, "modes": [2, 6]}],
+                     r"modes\[1\]: must be below 6, the number of beads of a chain, got 6",
+                     ignore=["bonds", "angles"])
+        self.refused(chains, [{**observer, "inner": 7}],
+                     "inner: must be at most the 6 beads of a chain, got 7",
+                     ignore=["bonds", "angles"])
+        self.refused({"type": "lattice", "density": 0.7, "cells": [3, 3, 3]}, [observer],
+                     "group: the system has no linear molecule")
+        self.refused(chains, [{**observer, "group": "one"}],
+                     "group: no linear molecule of two beads or more is wholly in \"one\"",
+                     ignore=["bonds", "angles"], groups={"one": {"ids": [3]}})
+
     def test_correlations_begin_anew_after_a_gap(self):
         stage = {"type": "md", "steps": 20, "integrator": VERLET}
         self.run_job({"type": "random", "particles": {"A": 100}, "density": 1, "min_distance": 0},

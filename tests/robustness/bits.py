@@ -1,12 +1,14 @@
 """The bits of a set of small runs: hashes of what their output files hold.
 
     bits.py BUILD [--device cpu|cuda] [--save FILE] [--compare FILE]
-    bits.py BUILD [--device cpu|cuda] --processes 2,3 [--move-cuts] [--far] [--only NAME]…
+    bits.py BUILD [--device cpu|cuda] --processes 2,3 [--short] [--move-cuts] [--far]
+            [--only NAME]…
 
 One line per run; --compare names those that differ from a file that --save has made with the same
 compiler and the same kind of device, and fails if there are any. Changes of structure must not
 change them. --processes runs each of them alone and under mpirun with so many processes, stops it
-with the first of these numbers and goes on with the last, and fails where bits differ. --move-cuts:
+with the first of these numbers and goes on with the last, and fails where bits differ. --short:
+whole runs with the first number alone, unless PERRIN_LONG_TESTS=1. --move-cuts:
 shares are cut anywhere at every chance (PERRIN_TEST_CUTS), which a whole run must say, or it
 fails. --far: no GPU sees another's memory (PERRIN_TEST_FAR), as on several hosts."""
 
@@ -600,6 +602,7 @@ def stopped_and_resumed(options, text, folder, first, last):
 
 def compare_processes(options, chosen):
     counts = [int(n) for n in options.processes.split(",")]
+    whole = counts[:1] if options.short and os.environ.get("PERRIN_LONG_TESTS") != "1" else counts
     wrong = False
     for name, text in chosen.items():
         text = copy.deepcopy(text)
@@ -607,7 +610,7 @@ def compare_processes(options, chosen):
         # Dealt out, however few there are.
         text["processes"] = {**text.get("processes", {}), "particles": 1}
         found = {}
-        for count in [1, *counts, "resumed"]:
+        for count in [1, *whole, "resumed"]:
             with tempfile.TemporaryDirectory() as folder:
                 with open(os.path.join(folder, "job.json"), "w") as file:
                     json.dump(text, file)
@@ -627,6 +630,7 @@ def main():
     parser.add_argument("--save")
     parser.add_argument("--compare")
     parser.add_argument("--processes")
+    parser.add_argument("--short", action="store_true")
     parser.add_argument("--move-cuts", action="store_true")
     parser.add_argument("--far", action="store_true")
     parser.add_argument("--only", action="append")

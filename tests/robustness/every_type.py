@@ -58,6 +58,8 @@ def others(schema, value):
     if "const" in schema:
         return []
     kind = schema.get("type")
+    if isinstance(kind, list):  # a number, or a formula of numbers
+        kind = kind[0]
     if kind == "boolean":
         return [not value] if value is not None else [True, False]
     if kind in ("integer", "number"):

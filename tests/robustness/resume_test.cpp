@@ -93,6 +93,8 @@ std::optional<Json> sample(const CatalogueRow& row) {
       {"mean_square_displacement", R"({"type": "mean_square_displacement", "stride": 1,
         "rows_every": 10, "levels": 3, "remove_drift": true, "particles": 20,
         "wave_numbers": [1, 7], "overlap": 0.1, "non_gaussian": true})"},
+      {"chain_dynamics", R"({"type": "chain_dynamics", "stride": 1, "rows_every": 10,
+        "levels": 3, "chains": 5, "inner": 2, "modes": [2, 1], "remove_drift": true})"},
       {"velocity_autocorrelation", R"({"type": "velocity_autocorrelation", "stride": 1,
         "rows_every": 10, "levels": 3, "particles": 20})"},
       {"stress_autocorrelation",
@@ -1079,7 +1081,7 @@ TEST_F(Resume, EveryObserver) {
 /// Samples of another box each.
 TEST_F(Resume, ObserversWithABarostat) {
   for (const char* type : {"rdf", "profile", "bond_order", "cluster_size",
-                           "velocity_autocorrelation", "mean_square_displacement",
+                           "velocity_autocorrelation", "mean_square_displacement", "chain_dynamics",
                            "stress_autocorrelation", "radial_profile", "pressure_profile"}) {
     const CatalogueRow* row = components().registry.find("observer", type);
     ASSERT_NE(row, nullptr) << type;

@@ -159,7 +159,7 @@ class Types:
                           "min_distance": 0.85}
         elif kind == "observer":
             observers = [component]
-            if name in ("chain_size", "bonds"):
+            if name in ("chain_size", "chain_dynamics", "bonds"):
                 system, forces = CHAINS, [SPRINGS]
             if name in ("acceptance", "widom"):
                 stages = [TRIALS]  # of a heat bath; no steps of an integrator have trials

@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <numbers>
+
 #include "engine/components/registry.h"
+#include "engine/formula/parse.h"
 #include "engine/settings/settings_parse.h"
 #include "engine/settings/settings_schema.h"
 
@@ -88,6 +92,7 @@ Parsed parse(const std::string& text) {
       [&](const std::string& path, const std::string& what) {
         result.notes += path + ": " + what + "\n";
       });
+  parser.compute_with(formula::value_of_numbers);
   parser.parse(file.value(), "", result.settings);
   return result;
 }
@@ -129,6 +134,30 @@ TEST(Settings, ReadsEveryKindOfField) {
   EXPECT_EQ(s.anything["x"][0], 1);
 }
 
+TEST(Settings, NumbersMayBeFormulasOfNumbers) {
+  const auto p = parse(R"_({"cutoff": "2^(1/6)", "steps": "2*10^3", "maybe": "sqrt(2)",
+    "fraction": "a/4; a = 3", "direction": ["-pi", 2, "1e-3"], "by_name": {"A": "1/3"}})_");
+  EXPECT_EQ(p.text(), "");
+  EXPECT_DOUBLE_EQ(p.settings.cutoff, std::pow(2.0, 1.0 / 6));
+  EXPECT_EQ(p.settings.steps, 2000);
+  EXPECT_DOUBLE_EQ(*p.settings.maybe, std::sqrt(2.0));
+  EXPECT_EQ(p.settings.fraction, 0.75);
+  EXPECT_DOUBLE_EQ(p.settings.direction.x, -std::numbers::pi);
+  EXPECT_DOUBLE_EQ(p.settings.by_name.at("A"), 1.0 / 3);
+  EXPECT_EQ(parse(R"({"cutoff": "1 - 2"})").text(),
+            "job.json:1: cutoff: must be positive, got -1.0\n");
+  EXPECT_EQ(parse(R"({"cutoff": "long"})").text(),
+            "job.json:1: cutoff: must be a number, positive, got the text \"long\"\n");
+  EXPECT_EQ(
+      parse(R"({"cutoff": "2*sigma"})").text(),
+      "job.json:1: cutoff: must be a number, positive, got the text \"2*sigma\" (as a formula of "
+      "numbers: \"sigma\" is no number)\n");
+  EXPECT_EQ(parse(R"({"cutoff": "1/0"})").text().find("job.json:1: cutoff: must be a number, "),
+            0u);
+  EXPECT_EQ(parse(R"({"cutoff": 1, "steps": "1/3"})").text(),
+            "job.json:1: steps: must be an integer, got 0.3333333333333333\n");
+}
+
 TEST(Settings, LeavesDefaultsAlone) {
   const auto p = parse(R"({"cutoff": 1})");
   EXPECT_EQ(p.text(), "");
@@ -164,7 +193,7 @@ TEST(Settings, ReportsAllMistakesTogether) {
 
 TEST(Settings, IntegersAreExactAndInRange) {
   for (const char* bad :
-       {"2147483648", "-2147483649", "1e10", "0.5", "\"3\"", "true", "[1]", "null"})
+       {"2147483648", "-2147483649", "1e10", "0.5", "\"a\"", "true", "[1]", "null"})
     EXPECT_NE(parse(std::string(R"({"cutoff": 1, "small": )") + bad + "}").text(), "") << bad;
   EXPECT_EQ(parse(R"({"cutoff": 1, "small": 2147483647})").settings.small, 2147483647);
   EXPECT_EQ(parse(R"({"cutoff": 1, "small": -2147483648})").settings.small, -2147483648);
