@@ -106,7 +106,10 @@ struct AttributePairBody {
   PERRIN_HD Own own(std::int64_t i) const {
     return {OneType ? 0u : position[i].type() * types, attributes(std::uint32_t(i)), table[0]};
   }
-  PERRIN_HD Extra extra(std::uint32_t j) const { return attributes(j); }
+  template <class Index>
+  PERRIN_HD Extra extra(Index j) const {
+    return attributes(j);
+  }
 
   PERRIN_HD void pair(const Own& own, Real3 d, [[maybe_unused]] std::uint32_t type,
                       const Extra& extra, bool real, Real (&term)[sums]) const {

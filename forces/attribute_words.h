@@ -31,7 +31,8 @@ struct AttributeView {
   static constexpr std::size_t stride = N == 3 ? 4 : N;
   const Real* in_memory;  // [place · stride + attribute]
 
-  PERRIN_HD AttributeWord<N> operator()(std::uint32_t i) const {
+  template <class Index>
+  PERRIN_HD AttributeWord<N> operator()(Index i) const {
 #ifdef __CUDA_ARCH__
     return reinterpret_cast<const AttributeWord<N>*>(in_memory)[i];
 #endif

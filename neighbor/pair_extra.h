@@ -22,8 +22,8 @@ template <class Body>
 using ExtraOf = typename ExtraType<Body>::Type;
 
 /// Nothing without has_extra.
-template <class Body>
-PERRIN_HD ExtraOf<Body> extra_of(const Body& body, std::uint32_t j) {
+template <class Body, class Index>
+PERRIN_HD ExtraOf<Body> extra_of(const Body& body, Index j) {
   if constexpr (Body::has_extra)
     return body.extra(j);
   else

@@ -77,6 +77,11 @@ Term multiplied(const Term& a, const Term& b) {
   return product;
 }
 
+bool has_factor(const Term& term, const Atom& atom) {
+  return std::ranges::any_of(term.factors,
+                             [&](const Factor& f) { return f.atom->key == atom.key; });
+}
+
 /// Powers of variables and parameters alone.
 bool is_plain(const Term& term) {
   return std::ranges::all_of(term.factors, [](const Factor& f) {
@@ -93,6 +98,18 @@ bool is_r(const Atom& atom) { return atom.kind == Atom::Kind::variable && atom.n
 
 bool is_integer(double x) { return x == std::floor(x) && std::abs(x) < 1e6; }
 
+/// The power of r in all terms of a sum, as far as they have one in common; 0: none.
+double common_power_of_r(const Sum& sum) {
+  double common = 0;
+  for (const Term& term : sum.terms) {
+    const auto r =
+        std::ranges::find_if(term.factors, [](const Factor& f) { return is_r(*f.atom); });
+    if (r == term.factors.end() || common * r->exponent < 0) return 0;
+    if (common == 0 || std::abs(r->exponent) < std::abs(common)) common = r->exponent;
+  }
+  return common;
+}
+
 Expression power(const Expression& base, double p) {
   if (p == 1) return base;
   if (p == 0) return number(1);
@@ -100,7 +117,13 @@ Expression power(const Expression& base, double p) {
     if (p < 0) throw UserError("division by zero");
     return base;
   }
-  if (base->terms.size() > 1) return as_atom(base, p);
+  if (base->terms.size() > 1) {
+    // r is positive: (a r^k + b r^k)^p = (a + b)^p r^(k p), and of an even power there is no root.
+    const double k = common_power_of_r(*base);
+    if (k == 0) return as_atom(base, p);
+    const Expression r = variable("r");
+    return multiply(as_atom(multiply(base, power(r, -k)), p), power(r, k * p));
+  }
   const Term& term = base->terms[0];
   if (is_integer(p)) {
     Term result{std::pow(term.number, p), term.factors};
@@ -158,7 +181,12 @@ Expression multiply(const Expression& a, const Expression& b) {
   if (!one_a && !one_b) return multiply(as_atom(a), as_atom(b));
   const Term& term = one_a ? a->terms[0] : b->terms[0];
   const Expression& sum = one_a ? b : a;
-  if (!term.factors.empty() && !(is_plain(term) && std::ranges::all_of(sum->terms, is_plain)))
+  // Where each term has all of the factors already, powers are added and nothing is multiplied.
+  const bool has_all = std::ranges::all_of(sum->terms, [&](const Term& t) {
+    return std::ranges::all_of(term.factors,
+                               [&](const Factor& f) { return has_factor(t, *f.atom); });
+  });
+  if (!has_all && !(is_plain(term) && std::ranges::all_of(sum->terms, is_plain)))
     return multiply(make({term}), as_atom(sum));
   std::vector<Term> terms;
   for (const Term& t : sum->terms) terms.push_back(multiplied(term, t));

@@ -49,9 +49,10 @@ std::optional<std::string> architecture() {
   if (const char* text = std::getenv("PERRIN_GPU_ARCHITECTURE")) {
     const std::string_view name = text;
     if (name.empty() || name.find_first_not_of("0123456789") != name.npos)
-      throw UserError(fmt::format("PERRIN_GPU_ARCHITECTURE: expected a compute capability without "
-                                  "its point, as 90, got \"{}\"",
-                                  printable(text)));
+      throw UserError(
+          fmt::format("PERRIN_GPU_ARCHITECTURE: expected a compute capability without "
+                      "its point, as 90, got \"{}\"",
+                      printable(text)));
     return text;
   }
   int major = 0, minor = 0;

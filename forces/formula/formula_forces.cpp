@@ -283,6 +283,40 @@ std::optional<GeneratedType> compiled(const formula::Request& request,
   return {};
 }
 
+/// Reports parameters that are missing or unknown, before a compiler is asked for anything.
+bool has_parameters(const std::string& type, const Json& settings, const formula::Formula& formula,
+                    const CatalogueRow::Report& report) {
+  const std::string list = is_of_pairs(type)            ? "pairs"
+                           : type == "external_formula" ? "types"
+                                                        : type.substr(0, type.find('_')) + "s";
+  const auto entries = settings.find(list);
+  if (entries == settings.end()) {
+    report(list, "is missing: the parameters of the formula");
+    return false;
+  }
+  bool good = true;
+  std::vector<std::string> known = formula.parameters;
+  if (list == "pairs") known.insert(known.end(), {"types", "cutoff"});
+  const auto check = [&](const std::string& path, const Json& entry) {
+    if (!entry.is_object()) return;  // told when settings are read
+    for (const std::string& p : formula.parameters) {
+      if (entry.contains(p)) continue;
+      good = false;
+      report(path, fmt::format("the key \"{}\" is missing: a number (of the formula)", p));
+    }
+    for (const auto& [key, value] : entry.items()) {
+      if (std::ranges::count(known, key) > 0) continue;
+      good = false;
+      report(join_path(path, key), "unknown key; " + suggest(key, known));
+    }
+  };
+  if (entries->is_array())
+    for (std::size_t k = 0; k < entries->size(); ++k) check(join_path(list, k), (*entries)[k]);
+  if (entries->is_object())
+    for (const auto& [name, entry] : entries->items()) check(join_path(list, name), entry);
+  return good;
+}
+
 /// `settings` with a formula.
 std::optional<GeneratedType> generate_formula(const std::string& type, const Json& settings,
                                               const CatalogueRow::Report& report) {
@@ -347,7 +381,7 @@ std::optional<GeneratedType> generate_formula(const std::string& type, const Jso
       request.truncation = end->get<std::string>();
     take_mixing(*rest, request, *formula, note);
   }
-  if (!good) return {};
+  if (!good || !has_parameters(type, settings, *formula, note)) return {};
   return compiled(request, *formula, rest, report);
 }
 

@@ -37,7 +37,7 @@ struct ClusterRows {
   // A function of its own: GCC does not vectorise over structs declared in the simd loop.
   template <class Own>
   PERRIN_INLINE void evaluate(const Member<Own>& a, const Member<Own>& b, Real x, Real y, Real z,
-                              std::uint32_t type, std::uint32_t j, const Real* of_a,
+                              std::uint32_t type, std::int64_t j, const Real* of_a,
                               const Real* of_b, bool real_a, bool real_b, Real (&term_a)[sums],
                               Real (&term_b)[sums]) const {
     const Real3 d_a{a.x - x, a.y - y, a.z - z}, d_b{b.x - x, b.y - y, b.z - z};
@@ -60,7 +60,7 @@ struct ClusterRows {
     Real* to = given + std::int64_t(entry.cluster) * (sums * width);
     const std::uint32_t cluster = task.clusters[entry.cluster];
     const std::uint32_t* type = list.type + std::int64_t(cluster) * width;
-    const std::uint32_t first = list.first[cluster];
+    const std::int64_t first = list.first[cluster];
     Real room_a[Lanes::room], room_b[Lanes::room];
     const Real* of_a = lanes.find(at, a.type, type, room_a);
     const Real* of_b = lanes.find(at, b.type, type, room_b);
@@ -68,7 +68,7 @@ struct ClusterRows {
     for (int k = 0; k < width; ++k) {
       Real term_a[sums], term_b[sums];
       evaluate(a, b, at[k] + entry.x, at[width + k] + entry.y, at[2 * width + k] + entry.z, type[k],
-               first + std::uint32_t(k), of_a + k, of_b + k, !Masked || ((mask >> k) & 1u) != 0,
+               first + k, of_a + k, of_b + k, !Masked || ((mask >> k) & 1u) != 0,
                !Masked || ((mask >> (width + k)) & 1u) != 0, term_a, term_b);
       for (int s = 0; s < sums; ++s) {
         sum_a[s][k] += term_a[s];

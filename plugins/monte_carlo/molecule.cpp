@@ -9,6 +9,8 @@
 #include "engine/device/parallel.h"
 #include "engine/dynamics/simulation.h"
 #include "engine/system/moved_position.h"
+#include "engine/system/orientations.h"
+#include "engine/system/quaternion.h"
 #include "molecules.h"
 #include "turn.h"
 
@@ -32,6 +34,7 @@ struct ProposeMolecules {
   std::uint32_t* place;  // likewise
   double* change;
   float* log_of_uniform;
+  Real4* turned;  // [active cell]: quaternion
   TrialCounts* counts;
 
   PERRIN_HD Words4 words(std::uint32_t molecule, std::uint32_t use) const {
@@ -59,11 +62,13 @@ struct ProposeMolecules {
     }
     centre *= 1 / Real(count);
     ++counts[k].tried;
-    const Words4 w = words(molecule, 0), turned = words(molecule, 1);
+    const Words4 w = words(molecule, 0), about = words(molecule, 1);
     const Real3 by{between(displacement, w.x), between(displacement, w.y),
                    flat ? Real(0) : between(displacement, w.z)};
-    const Turn<Real> turn(flat ? Real3{0, 0, 1} : direction<Real>(turned.y, turned.z),
-                          between(rotation, turned.x));
+    const Real3 axis = flat ? Real3{0, 0, 1} : direction<Real>(about.y, about.z);
+    const Real angle = between(rotation, about.x), sine = std::sin(angle / 2);
+    const Turn<Real> turn(axis, angle);
+    turned[k] = {sine * axis.x, sine * axis.y, sine * axis.z, std::cos(angle / 2)};
     bool stays = true;
     for (std::uint32_t m = 0; m < count; ++m) {
       const std::uint32_t where = index[member[m]];
@@ -106,6 +111,8 @@ struct DecideMolecules {
   double kt;
   const double* change;
   const float* log_of_uniform;
+  const Real4* turned;
+  Real4* orientation;  // [place]; nullptr: particles have none
   TrialCounts* counts;
 
   PERRIN_HD void operator()(std::int64_t k) const {
@@ -117,8 +124,13 @@ struct DecideMolecules {
     if (accepted != applied) apply.go(k, applied);
     if (!accepted) return;
     ++counts[k].accepted;
-    for (std::uint32_t e = 0; e < apply.largest && apply.move[first + e].is_tried(); ++e)
-      cells.position[apply.move[first + e].slot] = apply.move[first + e].after;
+    for (std::uint32_t e = 0; e < apply.largest && apply.move[first + e].is_tried(); ++e) {
+      const TrialMove& move = apply.move[first + e];
+      cells.position[move.slot] = move.after;
+      if (orientation == nullptr) continue;
+      Real4& q = orientation[move.after_as];
+      q = normalized(compose(turned[k], q));
+    }
   }
 };
 
@@ -129,8 +141,9 @@ void check_molecules(const MoleculeSettings& s, const std::string& group, Setup&
   check_displacement("molecule.displacement", s.displacement, setup);
   if (s.displacement == 0 && s.rotation == 0)
     setup.error("molecule", "moves nothing: expected a displacement or a rotation above 0");
-  if (c.topology.molecule.empty())
-    setup.error("molecule", "the system has no molecules: expected particles with bonds");
+  if (c.topology.molecule.empty() && c.topology.body.empty())
+    setup.error("molecule",
+                "the system has no molecules: expected particles with bonds, or rigid bodies");
   require_periodic("molecule", "needs", setup);
   setup.fixed_group(group, "group");
 }
@@ -138,7 +151,7 @@ void check_molecules(const MoleculeSettings& s, const std::string& group, Setup&
 void MoleculeMove::begin(Simulation& s) {
   const Device& device = s.device();
   group_ = group_of(s, group_name_);
-  const Molecules molecules(s.particles.topology.molecule);
+  const Molecules molecules(moved_together(s.particles.topology));
   largest_ = molecules.largest;
   of_ = Buffer<std::uint32_t>(device, molecules.of);
   begin_ = Buffer<std::uint32_t>(device, molecules.begin);
@@ -153,6 +166,7 @@ void MoleculeMove::fit(const StepContext& s) {
   if (!grid_.fit(s.particles, width_)) return;
   energies_.begin(s, grid_.active() * largest_, false);
   log_of_uniform_ = {s.device(), grid_.active()};
+  turned_ = {s.device(), grid_.active()};
   tally_.begin(s.device(), grid_.active());
 }
 
@@ -160,6 +174,8 @@ void MoleculeMove::sweep(StepContext& s, double kt) {
   if (s.particles.box_state.moves()) fit(s);
   const Device& device = s.device();
   const RunKey key(Purpose::monte_carlo_molecule, s.seed);
+  Orientations* const orientations = s.particles.orientations.get();
+  if (orientations) s.particles.domain.gather(orientations->orientation);
   const std::vector<TrialCells> colours = grid_.sort(s, key);
   const std::uint32_t fullest = grid_.fullest();
   const Metric metric = s.particles.box.metric();
@@ -187,17 +203,23 @@ void MoleculeMove::sweep(StepContext& s, double kt) {
                               energies_.place(),
                               energies_.change(),
                               log_of_uniform_.data(),
+                              turned_.data(),
                               tally_.data()});
     energies_.measure(s, cells, n * largest_, [&] { for_each(device, "molecules move", n, apply); },
                       {.molecule = of_.data()});
-    for_each(device, "moves of molecules are accepted", n,
-             DecideMolecules{cells, apply, energies_.has_fields(), kt, energies_.change(),
-                             log_of_uniform_.data(), tally_.data()});
+    for_each(
+        device, "moves of molecules are accepted", n,
+        DecideMolecules{cells, apply, energies_.has_fields(), kt, energies_.change(),
+                        log_of_uniform_.data(), turned_.data(),
+                        orientations ? orientations->orientation.data() : nullptr, tally_.data()});
   };
   for (const TrialCells& cells : colours)
     for (std::uint32_t head = 0; head < fullest; ++head)
       for (std::int64_t trial = 0; trial < settings_.trials; ++trial)
         try_all(cells, head, std::uint32_t(trial));
+  // Sites go where their bodies are, without the rounding of many turns: after every sweep, or bits
+  // would depend on who has looked.
+  if (s.bodies) s.renew_neighbors();
 }
 
 double MoleculeMove::largest_size() const {

@@ -1,4 +1,4 @@
-// Whole molecules are displaced and turned, with all distances within them kept.
+// Whole molecules and rigid bodies are displaced and turned, with all distances within them kept.
 //
 // A molecule is tried with a colour if all of it lies in one active cell, before and after.
 #pragma once
@@ -74,6 +74,7 @@ class MoleculeMove final : public Move {
   TrialGrid grid_;
   TrialEnergies energies_;  // a move for each particle of a molecule of each active cell
   Buffer<float> log_of_uniform_;
+  Buffer<Real4> turned_;  // quaternions, of the trials that are made
   TrialTally tally_;
 };
 

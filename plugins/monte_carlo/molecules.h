@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
+
+#include "engine/system/configuration.h"
 
 namespace perrin::monte_carlo {
 
@@ -27,5 +30,34 @@ struct Molecules {
   std::uint32_t count() const { return std::uint32_t(begin.size()) - 1; }
   std::uint32_t size(std::uint32_t m) const { return begin[m + 1] - begin[m]; }
 };
+
+/// Numbers of what a rigid motion moves as one: [id], from 0. Molecules; a rigid body is one, too,
+/// and with bodies a particle that belongs to nothing.
+inline std::vector<std::uint32_t> moved_together(const Topology& t) {
+  if (t.body.empty()) return t.molecule;
+  std::vector<std::uint32_t> lowest(t.body.size());  // id of the same, not higher than its own
+  std::iota(lowest.begin(), lowest.end(), 0u);
+  const auto root = [&](std::uint32_t id) {
+    while (lowest[id] != id) id = lowest[id] = lowest[lowest[id]];
+    return id;
+  };
+  const auto join = [&](std::uint32_t a, std::uint32_t b) {
+    a = root(a), b = root(b);
+    lowest[std::max(a, b)] = std::min(a, b);
+  };
+  std::vector<std::uint32_t> first_of(t.body.size(), Topology::no_body);  // [molecule]
+  for (std::uint32_t id = 0; id < t.body.size(); ++id) {
+    if (t.body[id] != Topology::no_body) join(id, t.body[id]);
+    if (t.molecule.empty()) continue;
+    std::uint32_t& first = first_of[t.molecule[id]];
+    if (first == Topology::no_body) first = id;
+    join(id, first);
+  }
+  std::vector<std::uint32_t> number(t.body.size());
+  std::uint32_t count = 0;
+  for (std::uint32_t id = 0; id < number.size(); ++id)
+    number[id] = root(id) == id ? count++ : number[root(id)];
+  return number;
+}
 
 }  // namespace perrin::monte_carlo

@@ -87,6 +87,7 @@ class MonteCarlo : public Integrator {
   std::string objection(const Force& force) const override;
   GroupMask thermal() const override { return group_.mask(); }
   bool acts_on_groups() const override { return false; }
+  bool turns_particles() const override { return settings_.molecule.has_value(); }
   bool follows_deformation() const override { return false; }
   BoxMover* box_mover() const override { return barostat_.get(); }
   void state(Archive& archive) override;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "engine/components/force.h"
 #include "engine/components/setup.h"
@@ -14,6 +16,17 @@ GroupOnDevice group_of(const StepContext& s, const std::string& name) {
   for (const Group& one : s.particles.groups)
     if (one.name() == name) return {s.device(), one};
   return {};
+}
+
+GroupOnDevice free_particles_of(const StepContext& s, const std::string& name) {
+  const std::vector<std::uint32_t>& body = s.particles.topology.body;
+  if (body.empty()) return group_of(s, name);
+  Group::Members members(body.size(), 1);
+  for (const Group& one : s.particles.groups)
+    if (one.name() == name) members = one.members();
+  for (std::size_t id = 0; id < body.size(); ++id)
+    if (body[id] != Topology::no_body) members[id] = 0;
+  return {s.device(), Group("free particles of " + name, std::move(members))};
 }
 
 double least_height(const Box& box) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/components/registry.h"
 #include "engine/run/md_stage.h"
 #include "monte_carlo.h"
@@ -20,6 +22,26 @@ std::shared_ptr<const Motion::OfEach> moving(const Group* group, const Configura
   return each;
 }
 
+/// Sites must stay where their bodies are.
+void check_moves_of_bodies(const MonteCarloSettings& s, Setup& setup) {
+  const auto refuse = [&](const char* key, bool given) {
+    if (given)
+      setup.error(key,
+                  "cannot be combined with rigid bodies: expected \"molecule\", which moves "
+                  "and turns them, and \"translation\" of particles beside them");
+  };
+  refuse("pivot", s.pivot.has_value());
+  refuse("crankshaft", s.crankshaft.has_value());
+  refuse("swap", s.swap.has_value());
+  refuse("hybrid", s.hybrid.has_value());
+  refuse("barostat", s.barostat.has_value());
+  const Topology& t = setup.configuration().topology;
+  if (s.translation && std::ranges::count(t.body, Topology::no_body) == 0)
+    setup.error("translation",
+                "would move single particles, and all belong to rigid bodies: "
+                "expected \"molecule\"");
+}
+
 std::unique_ptr<Stage> make(const MonteCarloSettings& s, Setup& setup) {
   check_ramp(s.ramp, "temperature", setup);
   const Group* const group = setup.fixed_group(s.group, "group");
@@ -32,6 +54,7 @@ std::unique_ptr<Stage> make(const MonteCarloSettings& s, Setup& setup) {
   if (s.barostat && s.group != "all")
     setup.error("barostat",
                 "acts on all particles: expected no \"group\" beside it, got \"" + s.group + "\"");
+  if (!setup.configuration().topology.body.empty()) check_moves_of_bodies(s, setup);
   auto barostat = Barostat::make(s.barostat, false, setup);
   return std::make_unique<MdStage>(
       "sweeps", s.sweeps,

@@ -122,7 +122,7 @@ void Translation::begin(Simulation& s) {
   partners_ = has_partners(t)
                   ? std::make_unique<Partners>(s.device(), std::size_t(s.particles.size()), t)
                   : nullptr;
-  group_ = group_of(s, group_name_);
+  group_ = free_particles_of(s, group_name_);
 }
 
 /// What depends on the box.

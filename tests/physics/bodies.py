@@ -255,6 +255,75 @@ class Bodies(JobCase):
                             2 * self.column("kinetic_energy")[-1] / 3 / self.column("volume")[-1]
                             - 0.5), 0.03)
 
+    def mean(self, column, skip):
+        values = self.column(column)[skip:]
+        return values.mean(), self.error(values)
+
+    def test_trial_moves_agree_with_dynamics(self):
+        """Trimers among atoms, by trial moves and by a bath: energy and pressure. Sites are exactly
+        where their bodies are afterwards, and dynamics goes on from there."""
+        pairs = [{"types": list(t), "epsilon": e, "sigma": 0.7}
+                 for t, e in (("AA", 0.5), ("AS", 0.8), ("SS", 0.6))]
+        bath = {"type": "langevin", "timestep": 0.004, "temperature": 1.2, "friction": 1,
+                "rotational_friction": 0.5}
+        mixed = job(TRIMER, bath, {**LJ, "pairs": pairs}, density=0.6, temperature=1.2, steps=16000)
+        mixed["system"]["types"] = {"D": 1, "S": 1}
+        self.run_job(mixed)
+        dynamics = [self.mean(c, 200) for c in ("potential_energy", "pressure")]
+        mixed["stages"] = [
+            {"type": "monte_carlo", "sweeps": 3000, "temperature": 1.2, "tune": {"sweeps": 200},
+             "translation": {"displacement": 0.1}, "molecule": {"displacement": 0.1,
+                                                                "rotation": 0.3}},
+            {"type": "md", "steps": 10, "name": "on", "integrator": NVE}]
+        self.run_job(mixed)
+        for (a, da), column in zip(dynamics, ("potential_energy", "pressure")):
+            b, db = self.mean(column, 30)
+            # The bath's time step of 0.004 is worth less than 0.002 of the energy.
+            self.assertLess(abs(a - b), 4 * math.hypot(da, db) + 0.002 * abs(a), column)
+        with h5py.File(self.path("trajectory.h5")) as f:
+            species = f["particles/all/species"][()]
+            at = f["particles/all/position/value"][()].astype(float)
+        self.assertEqual(len(species), 216 + 3 * 108)
+        edge = (216 / 0.6) ** (1 / 3)
+        found = at[:, 216:].reshape(len(at), 108, 3, 3)
+        body = numpy.array([site["at"] for site in TRIMER["D"]["sites"]])
+        for k, j in ((0, 1), (0, 2), (1, 2)):
+            between = found[:, :, k] - found[:, :, j]
+            between -= edge * numpy.round(between / edge)
+            length = numpy.linalg.norm(between, axis=-1)
+            numpy.testing.assert_allclose(length, numpy.linalg.norm(body[k] - body[j]), atol=3e-6)
+
+    def test_rigid_water(self):
+        """SPC/E: Monte Carlo has the energy of dynamics."""
+        angle, mass = math.radians(109.47 / 2), numpy.array([15.999, 1.008, 1.008])
+        at = numpy.array([[0, 0, 0], *([math.cos(angle), s * math.sin(angle), 0]
+                                       for s in (1, -1))])
+        at -= mass @ at / mass.sum()
+        along = mass @ at**2
+        water = {"W": {"sites": [{"type": t, "at": list(r)} for t, r in zip("OHH", at)],
+                       "mass": mass.sum(),
+                       "moments_of_inertia": [along[1], along[0], along[0] + along[1]]}}
+        forces = [{"type": "lennard_jones", "cutoff": 6, "truncation": "energy_shift",
+                   "pairs": [{"types": list(t), "epsilon": e, "sigma": 3.166}
+                             for t, e in (("OO", 0.650), ("OH", 0), ("HH", 0))]},
+                  {"type": "coulomb_dsf", "cutoff": 6, "damping": 0.2}]
+        bath = {"type": "langevin", "timestep": 0.02, "temperature": 298, "friction": 5,
+                "rotational_friction": 5}
+        text = job(water, bath, *forces, density=0.0334, cells=(4, 4, 4), temperature=298,
+                   steps=20000)
+        text["system"]["types"] = {"W": 1}
+        text["attributes"] = {"charge": {"types": {"O": -0.8476, "H": 0.4238}, "default": 0}}
+        text["units"] = {"length": "angstrom", "energy": "kJ/mol", "mass": "u"}
+        self.run_job(text)
+        a, da = self.mean("potential_energy", 400)
+        text["stages"] = [{"type": "monte_carlo", "sweeps": 6000, "temperature": 298,
+                           "tune": {"sweeps": 600}, "molecule": {"displacement": 0.2,
+                                                                 "rotation": 0.3}}]
+        self.run_job(text)
+        b, db = self.mean("potential_energy", 150)
+        print(f"rigid water: {a / 64:.3f}({da / 64:.3f}) and {b / 64:.3f}({db / 64:.3f}) kJ/mol")
+        self.assertLess(abs(a - b), 4 * math.hypot(da, db) + 0.005 * abs(a))
+
     @staticmethod
     def error(x):
         # Eight blocks: volumes relax slowly.
@@ -276,7 +345,20 @@ class Bodies(JobCase):
                     "pressure": 1, "tau": 0.2, "axes": "flexible", "stride": 3}}, steps=200),
                 "chains": job(TRIMER, {"type": "nose_hoover", "timestep": 0.002, "temperature": 1,
                                        "tau": 0.1, "barostat": {"pressure": 1, "tau": 4}},
-                              steps=200)}
+                              steps=200),
+                "trials": job(TRIMER, None, stages=[self.trials()]),
+                "planar trials": job(
+                    DIMER, None, {**LJ, "pairs": [{"types": list(t), "epsilon": 0.5, "sigma": 0.7}
+                                                  for t in ("AA", "AS", "SS")]},
+                    {"type": "harmonic_trap", "stiffness": [0.02, 0.02, 0]}, density=0.4,
+                    system={"type": "lattice", "structure": "square", "density": 0.4,
+                            "cells": [12, 12, 1], "types": {"D": 1, "S": 1}},
+                    stages=[{**self.trials(), "translation": {"displacement": 0.1}}])}
+
+    @staticmethod
+    def trials():
+        return {"type": "monte_carlo", "sweeps": 40, "temperature": 1, "tune": {"sweeps": 30},
+                "molecule": {"displacement": 0.1, "rotation": 0.5}}
 
     def test_any_number_of_processes(self):
         if not shutil.which("mpirun") or "Open MPI" not in subprocess.run(
@@ -306,11 +388,14 @@ class Bodies(JobCase):
             with self.subTest(name):
                 self.run_job(text, folder="whole", threads="1")
                 half = copy.deepcopy(text)
-                half["stages"][0]["steps"] = 90
+                length, some, all = ("steps", 90, 200)
+                if "sweeps" in half["stages"][0]:
+                    length, some, all = ("sweeps", 18, 40)
+                half["stages"][0][length] = some
                 self.run_job(half, folder="half")
                 done = self.perrin("resume", self.path("half", "checkpoint.h5"), "--set",
-                                   "stages[0].steps=200", "--device", DEVICE, "--threads", "2",
-                                   "--output-dir", self.path("half"))
+                                   f"stages[0].{length}={all}", "--device", DEVICE,
+                                   "--threads", "2", "--output-dir", self.path("half"))
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.same_state("half", "whole")
 
@@ -331,6 +416,12 @@ class Bodies(JobCase):
         sheared = job(DIMER, NVE)
         sheared["stages"][0]["shear"] = {"rate": 0.1}
         self.refused(sheared, "shear: cannot be combined with rigid bodies")
+        trials = job(DIMER, NVE, stages=[{**self.trials(), "barostat": {"pressure": 1, "tau": 4}}])
+        self.refused(trials, "barostat: cannot be combined with rigid bodies: expected")
+        trials["stages"] = [{**self.trials(), "translation": {"displacement": 0.1}}]
+        self.refused(trials, "translation: would move single particles, and all belong to rigid")
+        del trials["stages"][0]["molecule"]
+        self.refused(trials, "must have one integrator that moves and turns rigid bodies")
 
 
 unittest.main(argv=["bodies", *__import__("sys").argv[2:]])

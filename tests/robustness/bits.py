@@ -450,6 +450,17 @@ def jobs(device):
     found["monte_carlo, chains"]["stages"] = copy.deepcopy(trials)
     found["monte_carlo, chains"]["stages"][2] |= {"pivot": {"rotation": 0.5},
                                                   "crankshaft": {"rotation": 1, "longest": 4}}
+    # Rigid bodies among particles.
+    found["monte_carlo, bodies"] = rigid = job(
+        {"type": "lattice", "structure": "sc", "density": 0.5, "cells": [8, 8, 8],
+         "types": {"D": 1, "A": 1}},
+        [{**LJ, "pairs": [{"types": ["A", "A"], "epsilon": 0.5, "sigma": 0.7}]}], THERMOSTAT,
+        orientations={"start": "random"}, bodies={"D": {"sites": [
+            {"type": "A", "at": [0.3, 0.2, 0.1]}, {"type": "A", "at": [-0.3, 0.1, 0]},
+            {"type": "A", "at": [0, 0.4, 0.5]}]}})
+    rigid["stages"] = copy.deepcopy(trials)
+    for k in (0, 2):
+        rigid["stages"][k]["molecule"] = {"displacement": 0.1, "rotation": 0.4}
     # All moves, of dumb-bells in a mixture; and in two dimensions, where particles lie unevenly.
     found["monte_carlo, all"] = moves = job(
         {"type": "parts", "box": [14, 14, 14], "min_distance": 0.8, "parts": [
