@@ -15,7 +15,8 @@ DegreesOfFreedom::DegreesOfFreedom(const Configuration& c)
     if (c.topology.is_site(id))
       ++sites_[c.type[id]];
     else
-      mass_ += c.mass.empty() ? 1 : c.mass[id];
+      // As particles have it on a device (1/mass, a Real): so has a run that is resumed.
+      mass_ += c.mass.empty() ? 1 : 1 / double(Real(1 / c.mass[id]));
   }
   count({});
 }
