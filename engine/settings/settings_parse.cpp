@@ -169,12 +169,12 @@ void SettingsParser::parse_list(const Json& value, const std::string& path, cons
     parse_value(value[i], join_path(path, i), type.element(), check, type.at(target, i));
 }
 
-/// Nothing: it was reported.
-std::optional<Json> SettingsParser::computed(const std::string& text, const std::string& path,
-                                             const ValueType& type, const Check& check) {
+/// Text in place of a number.
+void SettingsParser::parse_formula(const std::string& text, const std::string& path,
+                                   const ValueType& type, const Check& check, void* target) {
   std::string why;
   try {
-    if (compute_) return compute_(text);
+    if (compute_) return parse_value(compute_(text), path, type, check, target);
   } catch (const UserError& e) {
     // What has no digit is not meant to be a formula.
     if (text.find_first_of("0123456789") != text.npos)
@@ -182,16 +182,12 @@ std::optional<Json> SettingsParser::computed(const std::string& text, const std:
   }
   report_(path,
           fmt::format("must be {}, got {}{}", expectation(type, check), shown(Json(text)), why));
-  return {};
 }
 
 void SettingsParser::parse_value(const Json& value, const std::string& path, const ValueType& type,
                                  const Check& check, void* target) {
-  if (value.is_string() && is_number(type.kind)) {
-    if (const auto number = computed(value.get<std::string>(), path, type, check))
-      parse_value(*number, path, type, check, target);
-    return;
-  }
+  if (value.is_string() && is_number(type.kind))
+    return parse_formula(value.get<std::string>(), path, type, check, target);
   const auto wrong = [&] {
     report_(path, fmt::format("must be {}, got {}", expectation(type, check), shown(value)));
   };

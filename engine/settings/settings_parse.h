@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -56,8 +55,8 @@ class SettingsParser {
                   const Check& check, void* target);
   void parse_integer(const Json& value, const std::string& path, const ValueType& type,
                      const Check& check, void* target);
-  std::optional<Json> computed(const std::string& text, const std::string& path,
-                               const ValueType& type, const Check& check);
+  void parse_formula(const std::string& text, const std::string& path, const ValueType& type,
+                     const Check& check, void* target);
   bool check_number(double value, const Json& shown_as, const std::string& path,
                     const Check& check);
 
