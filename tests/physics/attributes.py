@@ -5,9 +5,11 @@
 """
 
 import json
+import os
 import shutil
 import sys
 import unittest
+import unittest.mock
 
 import h5py
 import numpy
@@ -233,6 +235,19 @@ class Attributes(JobCase):
                                 neighbors={"traversal": traversal}), folder="attributes")
             numpy.testing.assert_allclose(self.frames("position", "attributes")[1],
                                           self.frames("position", "plain")[1], atol=1e-4)
+
+    @unittest.skipIf(DEVICE != "cpu", "compiled for the GPU anyway")
+    def test_code_for_a_gpu_elsewhere(self):
+        """What a GPU runs of a formula compiles, and runs on the CPU as well."""
+        if "CUDA        not" in self.perrin("info").stdout:
+            self.skipTest("a build for the CPU alone")
+        with unittest.mock.patch.dict(os.environ, PERRIN_GPU_ARCHITECTURE="90"):
+            self.run_job(liquid(), folder="gpu")
+        self.run_job(liquid(), folder="cpu")
+        numpy.testing.assert_allclose(self.frames("position", "gpu")[1],
+                                      self.frames("position", "cpu")[1], atol=1e-4)
+        with unittest.mock.patch.dict(os.environ, PERRIN_GPU_ARCHITECTURE="9.0"):
+            self.refused(liquid(), "PERRIN_GPU_ARCHITECTURE: expected a compute capability without")
 
     def test_energy_is_conserved_and_momentum(self):
         for traversal in TRAVERSALS:
