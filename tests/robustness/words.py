@@ -199,7 +199,10 @@ class Words(unittest.TestCase):
                              "exp(r*" * 100 + "a" + ")" * 100: "too many terms",
                              "4*e*(1/r^12": "at character"}.items():
             self.refused(r"^job.json:1: forces\[0\].energy: .*" + said, "validate",
-                         self.write(with_energy(energy)), env=environment)
+                         self.write(with_energy(energy, **{"a": 1} if "a" in energy else {})),
+                         env=environment)
+        self.refused(r"pairs\[0\]: the key \"e\" is missing: a number \(of the formula\)", "validate",
+                     self.write(with_energy("e/r")), env=environment)
         # Other mistakes, and its own, are told before a compiler is asked.
         job = with_energy("e/r", e=1)
         job["stages"] = [{**JOB["stages"][0], "stepz": 3}]
