@@ -201,7 +201,7 @@ class Words(unittest.TestCase):
             self.refused(r"^job.json:1: forces\[0\].energy: .*" + said, "validate",
                          self.write(with_energy(energy, **{"a": 1} if "a" in energy else {})),
                          env=environment)
-        self.refused(r"pairs\[0\]: the key \"e\" is missing: a number \(of the formula\)", "validate",
+        self.refused(r"pairs\[0\]: the key \"e\" is missing: a number \(of the form", "validate",
                      self.write(with_energy("e/r")), env=environment)
         # Other mistakes, and its own, are told before a compiler is asked.
         job = with_energy("e/r", e=1)
