@@ -44,24 +44,23 @@ std::atomic<bool> says{true};
 fs::path toolchain_file() { return plugin_folders().back().parent_path() / "toolchain.json"; }
 
 #ifdef PERRIN_CUDA
-/// Of the GPU at hand, or of $PERRIN_GPU_ARCHITECTURE, as 90; nothing: there is none.
+/// Of the GPU at hand, else $PERRIN_GPU_ARCHITECTURE, as 90; nothing: there is none.
 std::optional<std::string> architecture() {
-  if (const char* text = std::getenv("PERRIN_GPU_ARCHITECTURE")) {
-    const std::string_view name = text;
-    if (name.empty() || name.find_first_not_of("0123456789") != name.npos)
-      throw UserError(
-          fmt::format("PERRIN_GPU_ARCHITECTURE: expected a compute capability without "
-                      "its point, as 90, got \"{}\"",
-                      printable(text)));
-    return text;
-  }
   int major = 0, minor = 0;
   const bool found =
       cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0) == cudaSuccess &&
       cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0) == cudaSuccess;
   cudaGetLastError();  // no GPU is no error here
-  if (!found) return {};
-  return fmt::format("{}{}", major, minor);
+  if (found) return fmt::format("{}{}", major, minor);
+  const char* const text = std::getenv("PERRIN_GPU_ARCHITECTURE");
+  if (text == nullptr) return {};
+  const std::string_view name = text;
+  if (name.empty() || name.find_first_not_of("0123456789") != name.npos)
+    throw UserError(
+        fmt::format("PERRIN_GPU_ARCHITECTURE: expected a compute capability without "
+                    "its point, as 90, got \"{}\"",
+                    printable(text)));
+  return text;
 }
 #endif
 

@@ -8,7 +8,7 @@
 #include <regex>
 
 #include "engine/base/error.h"
-#include "engine/formula/parse.h"
+#include "engine/formula/json_number.h"
 #include "engine/settings/settings_parse.h"
 
 namespace perrin {
@@ -18,15 +18,6 @@ namespace {
 std::string with_brackets(const std::string& path) {
   static const std::regex number(R"(\.(\d+)(?=\.|\[|$))");
   return std::regex_replace(path, number, "[$1]");
-}
-
-/// The value of a formula of numbers; all else as it is.
-Json computed(const Json& value) {
-  try {
-    if (value.is_string()) return formula::value_of_numbers(value.get<std::string>());
-  } catch (const UserError&) {  // told as what it is: no number
-  }
-  return value;
 }
 
 bool is_seed(const Json& value) {
@@ -97,7 +88,7 @@ std::vector<Json> Variations::values_of(const std::string& path, const Json& giv
     const bool linear = given.contains("linear");
     Json ends = given.begin().value();
     if (ends.is_array())
-      for (Json& end : ends) end = computed(end);
+      for (Json& end : ends) formula::compute(end);
     if (!ends.is_array() || ends.size() != 2 || !ends[0].is_number() || !ends[1].is_number()) {
       report(place, fmt::format("{} must be a list of two numbers, the first and the last value, "
                                 "got {}",

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "engine/components/registry.h"
+#include "engine/formula/json_number.h"
 #include "engine/job/cache.h"
 #include "engine/job/compile_plugin.h"
 #include "engine/settings/json_file.h"
@@ -385,24 +386,16 @@ std::optional<GeneratedType> generate_formula(const std::string& type, const Jso
   return compiled(request, *formula, rest, report);
 }
 
-/// A formula of numbers becomes its value; what is wrong with it is told when settings are read.
-void compute(Json& value) {
-  try {
-    if (value.is_string()) value = formula::value_of_numbers(value.get<std::string>());
-  } catch (const UserError&) {
-  }
-}
-
 /// Numbers of a job that are needed before its settings are read: cut-offs, and all parameters.
 Json with_numbers(Json settings) {
   if (!settings.is_object()) return settings;
   for (const char* const key : {"cutoff", "switch_on"})
-    if (const auto it = settings.find(key); it != settings.end()) compute(*it);
+    if (const auto it = settings.find(key); it != settings.end()) formula::compute(*it);
   for (const char* const key : {"pairs", "types", "bonds", "angles", "dihedrals"})
     if (const auto it = settings.find(key); it != settings.end() && it->is_structured())
       for (Json& entry : *it)
         if (entry.is_object())
-          for (Json& number : entry) compute(number);
+          for (Json& number : entry) formula::compute(number);
   return settings;
 }
 

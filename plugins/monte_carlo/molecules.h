@@ -31,8 +31,8 @@ struct Molecules {
   std::uint32_t size(std::uint32_t m) const { return begin[m + 1] - begin[m]; }
 };
 
-/// Numbers of what a rigid motion moves as one: [id], from 0. Molecules; a rigid body is one, too,
-/// and with bodies a particle that belongs to nothing.
+/// Numbers of what a rigid motion moves as one: [id], from 0. These are the molecules; where there
+/// are rigid bodies, these, too, and each particle that belongs to neither.
 inline std::vector<std::uint32_t> moved_together(const Topology& t) {
   if (t.body.empty()) return t.molecule;
   std::vector<std::uint32_t> lowest(t.body.size());  // id of the same, not higher than its own
