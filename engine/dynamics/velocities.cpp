@@ -13,6 +13,7 @@ void draw_velocities(Configuration& c, double temperature, double k_boltzmann, s
   const RunKey key(Purpose::initial_velocities, seed);
   c.velocity.assign(n, {});
   Vec3<double> momentum;
+  double total_mass = 0;
   for (std::size_t i = 0; i < n; ++i) {
     if (c.topology.is_site(i)) continue;  // they have those of their bodies
     auto g = keyed<Philox>(key, 0, static_cast<std::uint32_t>(i));
@@ -20,8 +21,12 @@ void draw_velocities(Configuration& c, double temperature, double k_boltzmann, s
     for (int axis = 0; axis < c.box.dimension; ++axis)
       c.velocity[i][axis] = width * g.normal<double>();
     momentum += mass(i) * c.velocity[i];
+    total_mass += mass(i);
   }
-  const Vec3<double> drift = freedom.drift(momentum);
+  Vec3<double> drift;
+  for (int axis = 0; axis < c.box.dimension; ++axis)
+    if (freedom.conserved()[static_cast<std::size_t>(axis)])
+      drift[axis] = momentum[axis] / total_mass;
   double twice_kinetic = 0;  // of what counts
   for (std::size_t i = 0; i < n; ++i) {
     if (c.topology.is_site(i)) continue;
