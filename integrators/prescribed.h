@@ -5,6 +5,7 @@
 
 #include "engine/components/step_context.h"
 #include "engine/device/parallel.h"
+#include "engine/system/orientations.h"
 #include "integrators/particle_steps.h"
 #include "neighbor/neighbors.h"
 
@@ -36,7 +37,7 @@ inline void hold_particles(StepContext& s) {
            detail::HoldParticle{s.particles.view(), s.particles.metric(), check, s.group()});
 }
 
-/// Of the particles of a group, from the host. All processes call it.
+/// Of the particles of a group, from the host; they do not turn any more. All processes call it.
 inline void set_velocities(StepContext& s, const GroupMask& mask, Vec3<double> velocity) {
   auto all = s.particles.velocity.to_host();
   const auto id = s.particles.id.to_host();
@@ -49,6 +50,11 @@ inline void set_velocities(StepContext& s, const GroupMask& mask, Vec3<double> v
     if (group.empty() || group[id[i]] == mask.member)
       all[i] = {Real(velocity.x), Real(velocity.y), Real(velocity.z), all[i].w};
   s.particles.velocity.assign(all);
+  if (!s.particles.orientations) return;
+  auto spin = s.particles.orientations->angular_momentum.to_host();
+  for (std::size_t i = 0; i < spin.size(); ++i)
+    if (group.empty() || group[id[i]] == mask.member) spin[i] = {};
+  s.particles.orientations->angular_momentum.assign(spin);
 }
 
 }  // namespace perrin

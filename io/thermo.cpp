@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "engine/components/instant.h"
+#include "engine/components/integrator.h"
 #include "engine/components/run_control.h"
+#include "engine/dynamics/simulation.h"
 #include "io/file_units.h"
 
 namespace perrin {
@@ -27,13 +30,17 @@ void put_tensor(const std::array<double, 6>& t, Row& row) {
   row.insert(row.end(), {t[0], t[3], t[4], t[3], t[1], t[5], t[4], t[5], t[2]});
 }
 
-/// Axes about which particles have a moment of inertia.
-std::int64_t rotational_freedom(const Configuration& c) {
-  std::int64_t freedom = 0;
-  if (c.orientation.empty()) return freedom;
-  for (const Vec3<double>& moment : c.moment_of_inertia)
-    for (int axis = c.box.dimension == 2 ? 2 : 0; axis < 3; ++axis) freedom += moment[axis] > 0;
-  return freedom;
+/// [id]: about how many axes a particle has a moment of inertia. Empty: no particle has any.
+std::vector<std::uint8_t> axes_of_rotation(const Configuration& c) {
+  std::vector<std::uint8_t> axes;
+  if (c.orientation.empty()) return axes;
+  for (const Vec3<double>& moment : c.moment_of_inertia) {
+    axes.push_back(0);
+    for (int axis = c.box.dimension == 2 ? 2 : 0; axis < 3; ++axis)
+      if (moment[axis] > 0) ++axes.back();
+  }
+  if (std::ranges::count(axes, 0) == std::ptrdiff_t(axes.size())) axes.clear();
+  return axes;
 }
 
 }  // namespace
@@ -119,15 +126,28 @@ Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
 
 /// Of particles that turn.
 void Thermo::add_rotation(Setup& setup) {
-  const std::int64_t freedom = rotational_freedom(setup.configuration());
-  if (freedom == 0) return;
+  turning_ = axes_of_rotation(setup.configuration());
+  if (turning_.empty()) return;
   const Units& u = setup.units();
   columns_.push_back({{"rotational_energy", {}, u.energy},
                       [](const Instant& i, Row& row) { row.push_back(i.totals.rotational); }});
-  const double per = 2 / (double(freedom) * setup.k_boltzmann());
-  columns_.push_back(
-      {{"rotational_temperature", {}, u.temperature()},
-       [per](const Instant& i, Row& row) { row.push_back(per * i.totals.rotational); }});
+  columns_.push_back({{"rotational_temperature", {}, u.temperature()},
+                      [this, kb = setup.k_boltzmann()](const Instant& i, Row& row) {
+                        const double none = std::numeric_limits<double>::quiet_NaN();
+                        row.push_back(rotational_freedom_ > 0
+                                          ? 2 * i.totals.rotational /
+                                                (double(rotational_freedom_) * kb)
+                                          : none);
+                      }});
+}
+
+/// Of particles whose motion is not prescribed by an integrator of the stage.
+void Thermo::count_rotation() {
+  const Integrator* const integrator = simulation_->bath();
+  const Motion motion = integrator != nullptr ? integrator->motion() : Motion{};
+  rotational_freedom_ = 0;
+  for (std::size_t id = 0; id < turning_.size(); ++id)
+    if (!motion.of_each || motion.of_each->axes[id] != 0) rotational_freedom_ += turning_[id];
 }
 
 void Thermo::add_group(const std::string& name, std::size_t k, Setup& setup) {
@@ -185,12 +205,14 @@ std::string Thermo::needs_velocities() const {
 
 void Thermo::begin(Simulation& simulation, bool resumed) {
   printed_ = 0;
+  simulation_ = &simulation, rotational_freedom_ = -1;
   file_->begin(simulation, resumed);
 }
 
 void Thermo::observe_totals(const Instant& instant) {
   const auto step = std::int64_t(instant.step);
   if (step == file_->last_step()) return;
+  if (rotational_freedom_ < 0 && !turning_.empty()) count_rotation();
   Row row;
   row.reserve(row_in_all_);  // what is kept of it may wait in a queue
   for (const Column& column : columns_) column.values(instant, row);

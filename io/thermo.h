@@ -62,6 +62,7 @@ class Thermo : public Observer {
     bool is_written = true;
   };
   void add_rotation(Setup& setup);
+  void count_rotation();
   void add_group(const std::string& name, std::size_t k, Setup& setup);
   void keep_written(std::vector<double>& row) const;
   void print(std::int64_t step, double time, const std::vector<double>& row);
@@ -72,6 +73,9 @@ class Thermo : public Observer {
   std::vector<io::ObservableColumn> abouts_;      // of all columns
   std::size_t row_in_file_ = 0, row_in_all_ = 0;  // numbers
   int printed_ = 0;
+  std::vector<std::uint8_t> turning_;       // [id]: axes about which it turns
+  std::int64_t rotational_freedom_ = -1;    // velocities of rotation in the stage; -1: not counted
+  const Simulation* simulation_ = nullptr;  // of the stage
   std::unique_ptr<io::ObservableFile> file_;
 };
 

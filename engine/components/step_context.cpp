@@ -147,8 +147,9 @@ void StepContext::compute_forces() {
 }
 
 GroupMask StepContext::thermal() const {
-  if (bodies) return bodies->moved();
-  return bath_ ? bath_->thermal() : GroupMask{};
+  // Several integrators know of the sites of bodies.
+  const GroupMask of_bath = bath_ ? bath_->thermal() : GroupMask{};
+  return bodies && !of_bath ? bodies->moved() : of_bath;
 }
 
 void StepContext::move_box() {

@@ -26,10 +26,10 @@ struct AddUp {
   }
 };
 
-/// Of a particle's position and velocity, unless it is in a group.
+/// Of a particle's position and velocity, unless it is in a group, or a site.
 struct Fingerprint {
   ParticleView particles;
-  GroupMask without;
+  GroupMask without, sites;
 
   PERRIN_HD static std::uint64_t mixed(std::uint64_t x) {  // of SplitMix64
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -38,7 +38,7 @@ struct Fingerprint {
   }
   PERRIN_HD std::uint64_t operator()(std::int64_t i) const {
     const std::uint32_t id = particles.id[i];
-    if (without.has(id)) return 0;
+    if (without.has(id) || sites.has(id)) return 0;
     const Position p = particles.position[i];
     const Real4 v = particles.velocity[i];
     std::uint64_t x = mixed(id);
@@ -56,9 +56,16 @@ struct Fingerprint {
   }
 };
 
-constexpr std::uint8_t nobody = 255;
+constexpr std::uint8_t nobody = GroupIntegrators::most;
 
-/// Which group each particle is in, and mistakes.
+/// [id]: whether it is a site of a rigid body.
+std::vector<bool> sites(const Configuration& c) {
+  std::vector<bool> site(c.type.size());
+  for (std::size_t id = 0; id < site.size(); ++id) site[id] = c.topology.is_site(id);
+  return site;
+}
+
+/// Which group each particle but sites is in, and mistakes.
 struct Owners {
   std::vector<std::uint8_t> of;  // [id]
   struct Twice {
@@ -67,17 +74,19 @@ struct Owners {
   std::optional<Twice> twice;  // the first that is in two groups
   std::int64_t without = 0;    // in none
 
-  explicit Owners(const std::vector<Group>& groups)
-      : of(groups.empty() ? 0 : groups[0].members().size(), nobody) {
+  std::size_t first_without = 0;
+
+  Owners(const std::vector<Group>& groups, const std::vector<bool>& site)
+      : of(site.size(), nobody) {
     for (std::size_t k = 0; k < groups.size(); ++k)
       for (std::size_t id = 0; id < of.size(); ++id) {
-        if (!groups[k].has(id)) continue;
+        if (site[id] || !groups[k].has(id)) continue;
         if (of[id] != nobody && !twice) twice = {id, of[id], k};
         of[id] = std::uint8_t(k);
       }
-    without = std::ranges::count(of, nobody);
+    for (std::size_t id = of.size(); id-- > 0;)
+      if (!site[id] && of[id] == nobody) ++without, first_without = id;
   }
-  std::int64_t first_without() const { return std::ranges::find(of, nobody) - of.begin(); }
 };
 
 /// Reports why an integrator cannot have such a group.
@@ -104,6 +113,12 @@ std::unique_ptr<Integrator> GroupIntegrators::make(const std::vector<Part<Integr
                                                    Setup& setup) {
   std::vector<std::unique_ptr<Integrator>> integrators;
   std::vector<Group> groups;
+  const Topology& topology = setup.configuration().topology;
+  const auto has_bodies = [&](const Group& group) {
+    for (std::size_t id = 0; id < topology.body.size(); ++id)
+      if (topology.body[id] == id && (group.changes() || group.has(id))) return true;
+    return false;
+  };
   bool usable = true;
   const auto wrong = [&](const std::string& key, const std::string& what) {
     setup.error(key, what);
@@ -126,13 +141,19 @@ std::unique_ptr<Integrator> GroupIntegrators::make(const std::vector<Part<Integr
     if (!group) return nullptr;
     groups.push_back(*group);
     usable = suits(one, *group, parts[k].type(), key, setup) && usable;
+    if (!one.turns_particles() && !one.prescribes_motion() && has_bodies(*group))
+      wrong(key,
+            fmt::format("{} does not turn rigid bodies, which are in the group \"{}\": expected "
+                        "velocity_verlet, bussi, nose_hoover, langevin, brownian, an active "
+                        "one, frozen or moving",
+                        parts[k].type(), name));
     if (one.box_mover()) wrong(key + ".barostat", "is not possible beside other integrators");
     if (one.timestep() != integrators[0]->timestep())
       wrong(key + ".timestep", fmt::format("must be that of the other integrators, {}, got {}",
                                            integrators[0]->timestep(), one.timestep()));
   }
   if (!usable) return nullptr;
-  const Owners owners(groups);
+  const Owners owners(groups, sites(setup.configuration()));
   if (const auto& twice = owners.twice)
     wrong(fmt::format("integrators[{}].group", twice->second),
           fmt::format("particle {} is also in \"{}\", which another integrator moves", twice->id,
@@ -144,7 +165,7 @@ std::unique_ptr<Integrator> GroupIntegrators::make(const std::vector<Part<Integr
     wrong("integrators",
           fmt::format("{} of {} particles are in no group of an integrator, the first is particle "
                       "{}; particles at rest need an integrator \"frozen\"",
-                      owners.without, owners.of.size(), owners.first_without()));
+                      owners.without, owners.of.size(), owners.first_without));
   bool moved = false, overdamped = false;
   for (const auto& one : integrators) {
     if (one->prescribes_motion()) continue;
@@ -163,6 +184,7 @@ GroupIntegrators::GroupIntegrators(std::vector<std::unique_ptr<Integrator>> inte
                                    std::vector<Group> groups, const Configuration& configuration,
                                    const Device& device)
     : type_(configuration.type),
+      site_(sites(configuration)),
       types_(configuration.types.size()),
       all_(configuration),
       group_of_(device, std::int64_t(configuration.type.size())),
@@ -174,7 +196,8 @@ GroupIntegrators::GroupIntegrators(std::vector<std::unique_ptr<Integrator>> inte
   std::vector<std::uint8_t> thermal(group_of.size(), 1);
   bool all_count = true;
   for (std::size_t id = 0; id < group_of.size(); ++id)
-    if (members_[group_of[id]]->integrator->prescribes_motion()) thermal[id] = 0, all_count = false;
+    if (site_[id] || members_[group_of[id]]->integrator->prescribes_motion())
+      thermal[id] = 0, all_count = false;
   if (!all_count) thermal_ = {device, std::span<const std::uint8_t>(thermal)};
   for (std::size_t k = 0; k < members_.size(); ++k)
     members_[k]->own.group = {group_of_.data(), std::uint8_t(k)};
@@ -185,7 +208,7 @@ GroupIntegrators::GroupIntegrators(std::vector<std::unique_ptr<Integrator>> inte
 std::vector<std::uint8_t> GroupIntegrators::share_out() {
   std::vector<Group> groups;
   for (const auto& member : members_) groups.push_back(member->group);
-  const Owners owners(groups);
+  const Owners owners(groups, site_);
   if (const auto& twice = owners.twice)
     throw RunError(
         fmt::format("particle {} has come to be in \"{}\" and in \"{}\": every particle "
@@ -196,11 +219,15 @@ std::vector<std::uint8_t> GroupIntegrators::share_out() {
         fmt::format("particle {} has come to be in no group of an integrator; expected "
                     "groups that make up the system at every time, as one and "
                     "{{\"not\": [it]}}",
-                    owners.first_without()));
+                    owners.first_without));
   group_of_.assign(owners.of);
-  for (auto& member : members_) {
+  std::vector<std::vector<std::int64_t>> count(members_.size(), std::vector<std::int64_t>(types_));
+  for (std::size_t id = 0; id < site_.size(); ++id)
+    if (!site_[id]) ++count[owners.of[id]][type_[id]];
+  for (std::size_t k = 0; k < members_.size(); ++k) {
+    auto& member = members_[k];
     member->version = member->group.version();
-    member->own.degrees_of_freedom = {all_, member->group.count_by_type(type_, types_)};
+    member->own.degrees_of_freedom = {all_, count[k]};
     member->own.degrees_of_freedom.count({}, member->integrator->motion());
   }
   find_motion(owners.of);
@@ -220,7 +247,7 @@ void GroupIntegrators::find_motion(const std::vector<std::uint8_t>& group_of) {
   }
   for (std::size_t id = 0; id < group_of.size(); ++id) {
     std::uint8_t axes = 0;
-    for (std::size_t k = 0; k < 3; ++k) {
+    for (std::size_t k = 0; !site_[id] && k < 3; ++k) {
       const bool moves = !members_[group_of[id]]->integrator->prescribes_motion() &&
                          motions[group_of[id]].moves(type_[id], id, k);
       axes |= std::uint8_t(moves ? 1u << k : 0u);
@@ -326,8 +353,9 @@ std::uint64_t GroupIntegrators::fingerprint_of_others(StepContext& context, cons
   const auto k =
       std::ranges::find_if(members_, [&](const auto& other) { return other.get() == &member; });
   const GroupMask group{group_of_.data(), std::uint8_t(k - members_.begin())};
-  return sum<std::uint64_t>(context.device(), "particles of other groups", context.particles.size(),
-                            Fingerprint{context.particles.view(), group});
+  return sum<std::uint64_t>(
+      context.device(), "particles of other groups", context.particles.size(),
+      Fingerprint{context.particles.view(), group, {group_of_.data(), nobody}});
 }
 
 bool GroupIntegrators::meet(StepMeeting meeting) {

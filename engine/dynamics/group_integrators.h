@@ -8,6 +8,8 @@
 //
 // Groups may be chosen anew between steps: who is whose and what is counted of it is then found
 // again. Velocities stay what they are, so the total energy does, too.
+//
+// Sites of rigid bodies are moved with their centres, whatever groups they are in.
 #pragma once
 
 #include <memory>
@@ -26,11 +28,12 @@ class GroupIntegrators final : public Integrator, private StepMeetings {
  public:
   static constexpr std::size_t most = 255;  // integrators
 
-  /// From the "integrators" of a stage; every particle must be in the group of exactly one of them.
+  /// From the "integrators" of a stage; every particle, but sites of rigid bodies, must be in the
+  /// group of exactly one of them.
   /// Reports the user's mistakes.
   static std::unique_ptr<Integrator> make(const std::vector<Part<Integrator>>& parts, Setup& setup);
 
-  /// An integrator for each group; every particle is in exactly one of them.
+  /// An integrator for each group; every particle but sites is in exactly one of them.
   GroupIntegrators(std::vector<std::unique_ptr<Integrator>> integrators, std::vector<Group> groups,
                    const Configuration& configuration, const Device& device);
 
@@ -82,10 +85,11 @@ class GroupIntegrators final : public Integrator, private StepMeetings {
   void add_up(StepContext& context, double* total, const Measure& measure);
 
   std::vector<std::uint32_t> type_;  // [id]
+  std::vector<bool> site_;           // [id]: of a rigid body
   std::size_t types_;
   DegreesOfFreedom all_;  // of the system
   std::vector<std::unique_ptr<Member>> members_;
-  Buffer<std::uint8_t> group_of_;  // [id]: the number of the integrator
+  Buffer<std::uint8_t> group_of_;  // [id]: the number of the integrator; `most`: a site
   Buffer<std::uint8_t> thermal_;   // [id]: 1 where velocities count; empty: everywhere
   Motion motion_;
   Buffer<double> parts_;            // of what is added up, from each integrator

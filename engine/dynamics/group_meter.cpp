@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "engine/components/integrator.h"
+#include "engine/components/rigid_bodies.h"
 #include "engine/components/step_context.h"
 #include "engine/device/parallel.h"
 #include "engine/domain/reduction.h"
@@ -17,15 +18,17 @@ struct Measure {
   const Real4* force;
   const Real* virial;
   GroupMask group, thermal;
+  GroupMask moved;  // all but sites of rigid bodies, whose mass is that of their centres
   PERRIN_HD Sums operator()(std::int64_t i) const {
     Sums s;
     if (!group.has(particles.id[i])) return s;
     const Real4 v = particles.velocity[i], f = force[i];
+    s.v[4] = double(f.x), s.v[5] = double(f.y), s.v[6] = double(f.z);
+    for (int c = 0; c < 6; ++c) s.v[7 + c] = double(virial[c * particles.n + i]);
+    if (!moved.has(particles.id[i])) return s;
     const double m = 1 / double(v.w), x = double(v.x), y = double(v.y), z = double(v.z);
     s.v[0] = 0.5 * m * (x * x + y * y + z * z);
     s.v[1] = m * x, s.v[2] = m * y, s.v[3] = m * z;
-    s.v[4] = double(f.x), s.v[5] = double(f.y), s.v[6] = double(f.z);
-    for (int c = 0; c < 6; ++c) s.v[7 + c] = double(virial[c * particles.n + i]);
     if (thermal && !thermal.has(particles.id[i])) return s;
     s.v[13] = m * x * x, s.v[14] = m * y * y, s.v[15] = m * z * z;
     s.v[16] = m * x * y, s.v[17] = m * x * z, s.v[18] = m * y * z;
@@ -69,9 +72,10 @@ void GroupMeter::count() {
   moving_.assign(groups_.size(), {});
   version_.clear();
   for (const Group& group : groups_) version_.push_back(group.version());
+  const Topology& topology = s_.particles.topology;
   for (std::size_t id = 0; id < type_.size(); ++id)
     for (std::size_t axis = 0; axis < std::size_t(dimension); ++axis) {
-      if (!motion_.moves(type_[id], id, axis)) continue;
+      if (topology.is_site(id) || !motion_.moves(type_[id], id, axis)) continue;
       ++all;
       for (std::size_t g = 0; g < groups_.size(); ++g)
         moving_[g][axis] += groups_[g].has(id) ? 1 : 0;
@@ -86,8 +90,9 @@ void GroupMeter::measure(const Real4* force, const Real* virial, const GroupMask
   for (std::size_t g = 0; g < masks_.size(); ++g) {
     Sums* const row = rows_.data() + most_ * std::int64_t(masks_.size()) + std::int64_t(g);
     sum<Sums>(s_.device(), "totals of a group", s_.particles.size(),
-              Measure{s_.particles.view(), force, virial, masks_[g].mask(), thermal}, scratch_,
-              row);
+              Measure{s_.particles.view(), force, virial, masks_[g].mask(), thermal,
+                      s_.bodies ? s_.bodies->moved() : GroupMask{}},
+              scratch_, row);
     const double* const heat = s_.bath() ? s_.bath()->measured_heat_of(groups_[g].name()) : nullptr;
     has_heat_[g] = heat != nullptr;
     if (heat) s_.device().copy(&row->heat, heat, sizeof row->heat);

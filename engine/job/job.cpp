@@ -338,8 +338,11 @@ void Job::find_frozen_types() {
       if (group == c.groups.end()) continue;
       for (std::size_t id = 0; id < held.size(); ++id) held[id] |= group->members()[id];
     }
+    const auto center = [&](std::size_t id) {  // sites go where their bodies go
+      return c.topology.is_site(id) ? c.topology.body[id] : id;
+    };
     for (std::size_t id = 0; id < held.size(); ++id)
-      if (!held[id]) frozen[c.type[id]] = false;
+      if (!held[center(id)]) frozen[c.type[id]] = false;
   }
   if (std::ranges::find(frozen, true) != frozen.end()) context_.frozen_types = std::move(frozen);
 }

@@ -291,10 +291,9 @@ void Job::check_bodies() {
     const auto given = [&](const char* key) {
       return settings.contains(key) && !settings.at(key).is_null();
     };
-    const bool several = given("integrators") && !settings.at("integrators").empty();
-    if (!integrator->turns_particles() || several)
+    if (!integrator->turns_particles())
       report(settings_.stages[k].path,
-             "must have one integrator that moves and turns rigid bodies: velocity_verlet, bussi, "
+             "must have an integrator that moves and turns rigid bodies: velocity_verlet, bussi, "
              "nose_hoover, fire, langevin, brownian or an active one");
     for (const char* const key : {"shear", "deform"})
       if (given(key))

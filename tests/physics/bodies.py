@@ -25,6 +25,7 @@ DIMER = {"D": {"sites": [{"type": "A", "at": [0.35, 0, 0]}, {"type": "A", "at": 
 TRIMER = {"D": {"sites": [{"type": "A", "at": [0.3, 0.2, 0.1]}, {"type": "A", "at": [-0.3, 0.1, 0]},
                           {"type": "A", "at": [0, 0.4, 0.5]}]}}
 NVE = {"type": "velocity_verlet", "timestep": 0.002}
+BUSSI = {"type": "bussi", "timestep": 0.002, "temperature": 1, "tau": 0.1}
 
 
 def job(bodies, integrator, *forces, steps=500, density=0.3, cells=(6, 6, 6), temperature=1.5,
@@ -293,6 +294,101 @@ class Bodies(JobCase):
             length = numpy.linalg.norm(between, axis=-1)
             numpy.testing.assert_allclose(length, numpy.linalg.norm(body[k] - body[j]), atol=3e-6)
 
+    @staticmethod
+    def parts(*integrators, **more):
+        """Dimers and trimers among atoms, which integrators of their own move. No group names a
+        site."""
+        pairs = [{"types": list(t), "epsilon": e, "sigma": 0.7}
+                 for t, e in (("AA", 0.5), ("AS", 0.8), ("SS", 0.6), ("AB", 0.5), ("BB", 0.5),
+                              ("BS", 0.7))]
+        trimer = {"sites": [{**site, "type": "B"} for site in TRIMER["D"]["sites"]]}
+        text = job({**DIMER, "E": trimer}, None, {**LJ, "pairs": pairs}, density=0.5,
+                   temperature=1.2, **more)
+        text["system"]["types"] = {"D": 1, "E": 1, "S": 2}
+        text["groups"] = {name: {"types": [t]} for name, t in
+                          (("dimers", "D"), ("trimers", "E"), ("atoms", "S"))}
+        text["groups"]["others"] = {"types": ["E", "S"]}
+        stage = text["stages"][0]
+        del stage["integrator"]
+        stage["integrators"] = [{"group": group, **integrator} for group, integrator in
+                                zip(("dimers", "trimers", "atoms"), integrators)]
+        text["observers"][0]["groups"] = ["dimers", "trimers", "atoms"]
+        return text
+
+    def test_two_groups_with_one_integrator_are_one(self):
+        text = self.parts(NVE, NVE, NVE)
+        self.run_job(text, folder="groups")
+        whole = copy.deepcopy(text)
+        whole["stages"][0]["integrators"] = [{"group": "all", **NVE}]
+        self.run_job(whole, folder="whole")
+        self.same_state("groups", "whole")
+        for column in ("temperature", "rotational_temperature", "pressure", "temperature_dimers",
+                       "kinetic_energy_trimers"):
+            numpy.testing.assert_array_equal(self.column(column, "groups"),
+                                             self.column(column, "whole"), column)
+        # What groups have is all there is: sites have no part in it.
+        total = sum(self.column(f"kinetic_energy_{g}", "whole")
+                    for g in ("dimers", "trimers", "atoms"))
+        numpy.testing.assert_allclose(total, self.column("kinetic_energy", "whole"), rtol=1e-12)
+        counts = (54, 54, 108)
+        mean = sum(n * self.column(f"temperature_{g}", "whole")
+                   for n, g in zip(counts, ("dimers", "trimers", "atoms"))) / 216
+        numpy.testing.assert_allclose(mean, self.column("temperature", "whole"), rtol=1e-9)
+
+    def test_frozen_and_moving_bodies(self):
+        """Sites stay with their bodies; with the work that is done the energy is conserved."""
+        drift = []
+        for dt in (0.004, 0.002):
+            still = {"type": "frozen", "timestep": dt}
+            push = {"type": "moving", "timestep": dt, "velocity": [0.05, 0, 0],
+                    "oscillation": {"amplitude": [0, 0.03, 0], "period": 0.5}}
+            self.run_job(self.parts(still, push, {"type": "velocity_verlet", "timestep": dt},
+                                    steps=round(2 / dt)))
+            with h5py.File(self.path("trajectory.h5")) as f:
+                at = f["particles/all/position/value"][()]
+                species = f["particles/all/species"][()]
+                types = [name.decode() for name in f["parameters/perrin/type_names"][()]]
+                time = f["particles/all/position/time"][()]
+                edge = f["particles/all/box/edges/value"][0].diagonal() if (
+                    "value" in f["particles/all/box/edges"]) else numpy.diagonal(
+                        numpy.atleast_2d(f["particles/all/box/edges"][()]))
+            edge = numpy.asarray(edge, float).max()
+            moved = at - at[0]
+            moved -= edge * numpy.round(moved / edge)
+            for center, site, path in (("D", "A", [0, 0, 0]), ("E", "B", [0.05, 0.03, 0])):
+                expected = numpy.outer(time, [path[0], 0, 0])
+                expected[:, 1] = path[1] * numpy.sin(2 * numpy.pi * time / 0.5)
+                expected -= edge * numpy.round(expected / edge)
+                for t in (center, site):
+                    own = moved[:, species == types.index(t)]
+                    self.assertGreater(own.shape[1], 50)
+                    off = own - expected[:, None]
+                    off -= edge * numpy.round(off / edge)
+                    # Positions are multiples of 2^-32 edges, of which each step rounds one.
+                    numpy.testing.assert_allclose(off, 0, atol=2e-5)
+            self.assertTrue((self.column("kinetic_energy_dimers") == 0).all())
+            energy = self.column("conserved_energy")
+            drift.append(numpy.abs(energy - energy[0]).max())
+        self.assertLess(drift[1], 0.4 * drift[0])
+        self.assertLess(drift[1], 1e-3 * abs(energy[0]))
+
+    def test_thermostats_of_bodies(self):
+        """Dimers and atoms have the temperatures of their baths, in all motions, beside trimers
+        that are held."""
+        bath = {"type": "langevin", "timestep": 0.004, "temperature": 1.6, "friction": 8,
+                "rotational_friction": 4}
+        cold = {"type": "langevin", "timestep": 0.004, "temperature": 0.8, "friction": 8}
+        self.run_job(self.parts(bath, {"type": "frozen", "timestep": 0.004}, cold, steps=6000))
+        for column, expected, weight in (("temperature_dimers", 1.6, 3 * 54),
+                                         ("rotational_temperature", 1.6, 2 * 54),
+                                         ("temperature_atoms", 0.8, 3 * 108)):
+            mean, error = self.mean(column, 50)
+            # What flows between the two keeps them apart from their baths by a few per cent.
+            self.assertLess(abs(mean - expected), 4 * error + 0.06 * expected, (column, mean))
+            # One value scatters by sqrt(2/f).
+            spread = self.column(column)[50:].std() / expected
+            self.assertLess(abs(spread / math.sqrt(2 / weight) - 1), 0.25, (column, spread))
+
     def test_rigid_water(self):
         """SPC/E: Monte Carlo has the energy of dynamics."""
         angle, mass = math.radians(109.47 / 2), numpy.array([15.999, 1.008, 1.008])
@@ -334,9 +430,8 @@ class Bodies(JobCase):
         bath = {"type": "langevin", "timestep": 0.002, "temperature": 1, "friction": 1,
                 "rotational_friction": 1}
         return {"trimers": job(TRIMER, bath, steps=200),
-                "planar": job(DIMER, {"type": "bussi", "timestep": 0.002, "temperature": 1,
-                                      "tau": 0.1}, structure="square", cells=(12, 12, 1),
-                              density=0.4, steps=200),
+                "planar": job(DIMER, BUSSI, structure="square", cells=(12, 12, 1), density=0.4,
+                              steps=200),
                 "droplet": job(DIMER, {"type": "brownian", "timestep": 1e-4, "temperature": 1,
                                        "friction": 1, "rotational_friction": 0.3}, LJ,
                                {"type": "harmonic_trap", "stiffness": [0.2] * 3}, density=0.05,
@@ -346,6 +441,8 @@ class Bodies(JobCase):
                 "chains": job(TRIMER, {"type": "nose_hoover", "timestep": 0.002, "temperature": 1,
                                        "tau": 0.1, "barostat": {"pressure": 1, "tau": 4}},
                               steps=200),
+                "groups": self.parts(bath, {"type": "moving", "timestep": 0.002,
+                                            "velocity": [0.3, 0, 0]}, BUSSI, steps=200),
                 "trials": job(TRIMER, None, stages=[self.trials()]),
                 "planar trials": job(
                     DIMER, None, {**LJ, "pairs": [{"types": list(t), "epsilon": 0.5, "sigma": 0.7}
@@ -406,10 +503,12 @@ class Bodies(JobCase):
                      "has no moment of inertia")
         self.refused(job({"D": {"sites": [{"type": "D", "at": [1, 0, 0]}]}}, NVE),
                      "is the type of a body")
-        several = job(DIMER, NVE, groups={"all": {"types": ["D", "A"]}})
-        del several["stages"][0]["integrator"]
-        several["stages"][0]["integrators"] = [{**NVE, "group": "all"}]
-        self.refused(several, "one integrator that moves and turns rigid bodies")
+        straight = {"type": "groot_warren", "timestep": 0.002}
+        self.refused(self.parts(NVE, straight, NVE),
+                     r"stages\[0\]\.integrators\[1\]: .* does not turn rigid bodies, which are in "
+                     r'the group "trimers"')
+        unowned = self.parts(NVE, NVE)
+        self.refused(unowned, "108 of 486 particles are in no group of an integrator")
         compressed = {**NVE, "barostat": {"pressure": 1, "tau": 1, "temperature": 1}}
         self.refused(job(DIMER, compressed, neighbors={"traversal": "cells"}),
                      "neighbors.traversal: must keep lists")
@@ -421,7 +520,7 @@ class Bodies(JobCase):
         trials["stages"] = [{**self.trials(), "translation": {"displacement": 0.1}}]
         self.refused(trials, "translation: would move single particles, and all belong to rigid")
         del trials["stages"][0]["molecule"]
-        self.refused(trials, "must have one integrator that moves and turns rigid bodies")
+        self.refused(trials, "must have an integrator that moves and turns rigid bodies")
 
 
 unittest.main(argv=["bodies", *__import__("sys").argv[2:]])

@@ -276,6 +276,30 @@ class OrientationFiles(JobCase):
         return self.path(name)
 
     @unittest.skipUnless(gsd, "without the package gsd")
+    def test_bodies_in_gsd(self):
+        """As HOOMD-blue has them: the number of the centre; -1 for particles in no body."""
+        lj = {"type": "lennard_jones", "cutoff": 2, "truncation": "energy_shift",
+              "pairs": [{"types": ["S", "S"], "epsilon": 1, "sigma": 0.8}]}
+        dimer = {"sites": [{"type": "S", "at": [0.4, 0, 0]}, {"type": "S", "at": [-0.4, 0, 0]}]}
+        text = job(GSD, {"type": "gsd", "stride": 10, "group": "sites", "file": "sites.gsd"},
+                   forces=[lj], bodies={"D": dimer}, orientations={"start": "random"},
+                   groups={"sites": {"types": ["S"]}},
+                   system={"type": "lattice", "structure": "sc", "density": 0.1,
+                           "cells": [4, 4, 4], "types": {"D": 1, "S": 1}})
+        self.run_job(text)
+        with self.open_gsd("trajectory.gsd") as frames:
+            for frame in frames:
+                body, kind = frame.particles.body, frame.particles.typeid
+                types = frame.particles.types
+                numpy.testing.assert_array_equal(body[:64][kind[:64] == types.index("S")], -1)
+                centers = numpy.flatnonzero(kind == types.index("D"))
+                self.assertEqual(len(centers), 32)
+                numpy.testing.assert_array_equal(body[centers], centers)
+                numpy.testing.assert_array_equal(body[64:], numpy.repeat(centers, 2))
+        with self.open_gsd("sites.gsd") as frames:
+            numpy.testing.assert_array_equal(frames[0].particles.body, [-1] * 96)
+
+    @unittest.skipUnless(gsd, "without the package gsd")
     def test_start_from_gsd(self):
         self.gsd_file({"orientation": Q, "angmom": hoomd(Q, SPIN),
                        "moment_inertia": numpy.tile(MOMENTS, (N, 1))})
