@@ -11,7 +11,7 @@ UNITS = {
               "mean_square_displacement.overlap bjerrum_length "
               "rho length maximum_length center position maximum_move r_max x y z xy xz yz skin "
               "lambda core lj_cutoff density_cutoff at margin translation thickness width radius "
-              "spacing gap tilts origin point oscillation.amplitude displacement",
+              "spacing gap tilts origin point oscillation.amplitude displacement smooth_from",
     "area": "area_per_lipid",
     "1/area": "grafting_density",
     "1/length": "wave_numbers steepness kappa k_max damping splitting total scattering "

@@ -5,6 +5,8 @@
 #include "chain_dynamics.h"
 #include "chain_size.h"
 #include "cluster_size.h"
+#include "coordination.h"
+#include "group_distance.h"
 #include "orientational_order.h"
 #include "pressure_profile.h"
 #include "profile.h"
@@ -25,10 +27,12 @@ void register_analysis(Registry& registry) {
   analysis::register_time_correlations(registry);
   analysis::register_bond_order(registry);
   analysis::register_cluster_size(registry);
+  analysis::register_coordination(registry);
   analysis::register_chain_size(registry);
   analysis::register_chain_dynamics(registry);
   analysis::register_bonds(registry);
   analysis::register_restraint(registry);
+  analysis::register_group_distance(registry);
   analysis::register_orientational_order(registry);
 }
 

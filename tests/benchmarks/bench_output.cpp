@@ -159,6 +159,7 @@ int observers(const Options& options) {
   add("stress_autocorrelation");
   add("bond_order", {{"distance", 1.5}});
   add("cluster_size", {{"distance", 1.1}});
+  add("coordination", {{"distance", 1.5}});
   add("profile");
   add("radial_profile");
   add("pressure_profile");

@@ -336,6 +336,197 @@ class Observers(unittest.TestCase):
                      'no molecule of several particles is wholly in "one"', groups=groups,
                      ignore=["bonds", "angles"])
 
+    # -- distances and neighbours of groups ------------------------------------------------------
+
+    MOVES = {"forces": [{"type": "bond_harmonic", "bonds": {"bond": {"stiffness": 30,
+                                                                     "length": 1}}}],
+             "ignore": ["angles"], "velocity": {"temperature": 40}}
+    FRAMES = {"type": "trajectory", "stride": 1, "precision": "double",
+              "quantities": ["position", "velocity", "image"]}
+
+    @staticmethod
+    def shortest(d, edges, axes=(True, True, True), reach=2):
+        """The shortest images of vectors, of all that there are nearby."""
+        ranges = [range(-reach, reach + 1) if wraps else (0,) for wraps in axes]
+        shifts = np.array(np.meshgrid(*ranges)).reshape(3, -1).T @ edges
+        best = np.array(d)
+        for shift in shifts:
+            other = d + shift
+            shorter = (other**2).sum(axis=-1) < (best**2).sum(axis=-1) - 1e-9
+            best = np.where(shorter[..., None], other, best)
+        return best
+
+    def check_group_distance(self, system, groups, members, masses, steps=40,
+                             axes=(True, True, True), **more):
+        """`members`: ids of each group."""
+        pairs = [["one", "other"], ["other", "third"], ["third", "one"]]
+        self.run_job(system, [{**self.FRAMES, "stride": 10},
+                              {"type": "group_distance", "pairs": pairs, "stride": 10,
+                               "minimum": True}], steps=steps, groups=groups,
+                     integrator={**VERLET, "timestep": 0.01}, **more)
+        position, image, _, _, _ = self.trajectory()
+        with h5py.File(self.path("trajectory.h5")) as file:
+            edges = file["particles/all/box/edges/value"][0]
+        with h5py.File(self.path("group_distance.h5")) as file:
+            names = [text.decode() for text in file["parameters/perrin/pairs"][:]]
+            found = {name: file[f"observables/{name}/value"][:]
+                     for name in ("distance", "vector", "minimum_distance")}
+            self.assertEqual(list(file["observables/distance/step"]), list(range(0, steps + 1, 10)))
+        self.assertEqual(names, [" ".join(pair) for pair in pairs])
+        edges = np.diag(edges) if edges.ndim == 1 else edges
+        whole = position + image @ edges
+        for frame in range(len(whole)):
+            for k, (a, b) in enumerate(pairs):
+                a, b = members[a], members[b]
+                centre = [np.average(whole[frame][ids], axis=0, weights=masses[ids])
+                          for ids in (a, b)]
+                vector = self.shortest(centre[1] - centre[0], edges, axes, reach=6)
+                np.testing.assert_allclose(found["vector"][frame, k], vector, atol=1e-6)
+                self.assertAlmostEqual(found["distance"][frame, k], np.linalg.norm(vector), 6)
+                d = position[frame][b][None] - position[frame][a][:, None]
+                least = np.linalg.norm(self.shortest(d, edges, axes), axis=-1).min()
+                self.assertAlmostEqual(found["minimum_distance"][frame, k], least, 6)
+        return image, found
+
+    def test_group_distances(self):
+        """Of chains that cross the box, with masses, against all images of all pairs."""
+        chains = {"type": "chains", "chains": 30, "pattern": "A3B3", "density": 0.2,
+                  "min_distance": 0.8, "masses": {"B": 2.5}}
+        groups = {"one": {"ids": [[0, 5]]}, "other": {"molecules": [17, 20]},
+                  "third": {"types": ["B"], "not": ["one", "other"]}}
+        ids = np.arange(180)
+        first, two = ids[:6], ids[(ids // 6 == 17) | (ids // 6 == 20)]
+        rest = np.array([i for i in ids[ids % 6 >= 3] if i not in first and i not in two])
+        masses = np.where(ids % 6 < 3, 1, 2.5)
+        image, _ = self.check_group_distance(
+            chains, groups, {"one": first, "other": two, "third": rest}, masses, **self.MOVES)
+        self.assertGreater(abs(image[-1] - image[0]).max(), 0)
+
+    def test_group_distances_in_other_boxes(self):
+        """Tilted, in two dimensions, with open faces; near and beyond half the box."""
+        rng = np.random.default_rng(5)
+        blob = lambda n, at, width=0.3: rng.normal(size=(n, 3)) * width + at
+        groups = {"one": {"ids": [[0, 9]]}, "other": {"ids": [[10, 39]]}, "third": {"ids": [40]}}
+        members = {"one": np.arange(10), "other": np.arange(10, 40), "third": np.array([40])}
+        for name, edges, at, axes in (
+                ("far apart", np.diag([8., 9, 10]), [[2, 2, 2], [6, 6.5, 7], [2, 2.5, 7]], "T T T"),
+                ("tilted", np.array([[8., 0, 0], [3.9, 8, 0], [-3.7, 3.8, 8]]),
+                 [[1, 1, 1], [5, 6, 5], [5.5, 4, 4.4]], "T T T"),
+                ("open", np.diag([6., 7, 20]), [[1, 1, 2], [4, 4, 17], [5.5, 6.5, 9]], "T T F"),
+                ("flat", np.diag([9., 12, 1]), [[1, 1, 0], [5, 7, 0], [8.5, 3, 0]], "T T T")):
+            with self.subTest(name):
+                x = np.concatenate([blob(10, at[0]), blob(30, at[1]), blob(1, at[2])])
+                flat = name == "flat"
+                if flat:
+                    x[:, 2] = 0
+                system = self.write_xyz(x, edges, axes)
+                if flat:
+                    system["dimension"] = 2
+                _, found = self.check_group_distance(
+                    system, groups, members, np.ones(41), steps=0,
+                    axes=[a == "T" and not (flat and k == 2) for k, a in enumerate(axes.split())])
+                if name == "far apart":
+                    self.assertGreater(found["minimum_distance"][0, 0], 4)  # half of the box
+
+    def test_coordination(self):
+        """By group and type, smooth and not, within molecules and not, against every pair."""
+        chains = {"type": "chains", "chains": 40, "pattern": "A3B3", "density": 0.3,
+                  "min_distance": 0.7}
+        groups = {"left": {"formula": "x < 0", "every": 4}, "some": {"ids": [[5, 60], [70, 119]]}}
+        common = {"type": "coordination", "stride": 4, "rows_every": 20, "distance": 1.5,
+                  "numbers": 6}
+        which = {"all": {}, "types": {"types": ["A"], "neighbor_types": ["B"]},
+                 "groups": {"group": "some", "neighbor_group": "left", "neighbor_types": ["A"]},
+                 "layer": {"group": "left", "neighbor_group": "some"}}
+        observers = [{**self.FRAMES, "stride": 4}]
+        for name, keys in which.items():
+            for exclude in ("none", "molecules"):
+                observers += [{**common, **keys, "exclude": exclude, "file": f"{name}{exclude}.h5"},
+                              {**common, **keys, "exclude": exclude, "smooth_from": 1.1,
+                               "file": f"{name}{exclude}_smooth.h5"}]
+        self.run_job(chains, observers, steps=20, groups=groups,
+                     integrator={**VERLET, "timestep": 0.005}, **self.MOVES)
+        position, _, _, edges, species = self.trajectory()
+        ids = np.arange(240)
+        some = (ids >= 5) & (ids < 120) & ~((ids > 60) & (ids < 70))
+        everyone = np.ones(240, bool)
+        for row, frames in ((0, [0]), (1, range(1, 6))):
+            for name, keys in which.items():
+                for exclude in ("none", "molecules"):
+                    n, weights = [], []
+                    for frame in frames:
+                        x = position[frame]
+                        group = {"all": everyone, "some": some,
+                                 # Chosen when the step after the frame before began.
+                                 "left": position[max(frame - 1, 0)][:, 0] < edges[0, 0] / 2}
+                        of = lambda key, types: group[keys.get(key, "all")] & np.isin(
+                            species, ["AB".index(t) for t in keys.get(types, "AB")])
+                        near = (of("group", "types")[:, None]
+                                & of("neighbor_group", "neighbor_types")[None]
+                                & (ids[:, None] != ids[None]))
+                        if exclude == "molecules":
+                            near &= ids[:, None] // 6 != ids[None] // 6
+                        r = np.linalg.norm(self.vectors(x, x, edges), axis=-1)
+                        y = np.clip((r - 1.1) / 0.4, 0, 1)
+                        own = of("group", "types")
+                        n.append((near & (r < 1.5)).sum(axis=1)[own])
+                        weights.append((near * (1 - 10 * y**3 + 15 * y**4 - 6 * y**5))
+                                       .sum(axis=1)[own])
+                    n, weights = np.concatenate(n), np.concatenate(weights)
+                    self.assertGreater(n.sum(), 20)
+                    for end, mean in (("", n.mean()), ("_smooth", weights.mean())):
+                        file = f"{name}{exclude}{end}.h5"
+                        self.assertAlmostEqual(self.read(file, "coordination", row), mean, 6)
+                        self.assertAlmostEqual(self.read(file, "particles", row),
+                                               len(n) / len(frames))
+                        np.testing.assert_allclose(
+                            self.read(file, "distribution", row),
+                            np.bincount(np.minimum(n, 7), minlength=8) / len(n), atol=1e-12)
+
+    def test_coordination_in_two_dimensions(self):
+        """Of a hexagonal lattice; and of an ideal gas: Poisson's distribution."""
+        self.run_job({"type": "lattice", "structure": "hexagonal", "lattice_constant": 1,
+                      "cells": [8, 6, 1]},
+                     [{"type": "coordination", "stride": 1, "rows_every": 1, "distance": 1.3}])
+        self.assertEqual(self.read("coordination.h5", "coordination"), 6)
+        self.assertEqual(self.read("coordination.h5", "distribution")[6], 1)
+        self.run_job({"type": "random", "particles": {"A": 8000}, "density": 0.5,
+                      "min_distance": 0, "dimension": 2},
+                     [{"type": "coordination", "stride": 1, "rows_every": 1, "distance": 1.4,
+                       "numbers": 30}])
+        mean = 0.5 * np.pi * 1.4**2
+        self.assertAlmostEqual(self.read("coordination.h5", "coordination"), mean, delta=0.06)
+        expected = np.exp(-mean) * np.cumprod(np.r_[1, mean / np.arange(1, 31)])
+        np.testing.assert_allclose(self.read("coordination.h5", "distribution")[:31], expected,
+                                   atol=0.02)
+
+    def test_mistakes_of_distances_and_neighbours(self):
+        system = {"type": "random", "particles": {"A": 100, "B": 10}, "density": 0.1,
+                  "min_distance": 0.5}
+        groups = {"slab": {"box": [[None, None, 0], [None, None, None]], "every": 10},
+                  "low": {"ids": [[0, 20]]}, "high": {"ids": [[20, 40]]}}
+        for observer, pattern in (
+                ({"type": "group_distance", "pairs": []}, "pairs: must name at least one pair"),
+                ({"type": "group_distance", "pairs": [["low", "hi"]]},
+                 r'pairs\[0\]\[1\]: unknown group "hi"'),
+                ({"type": "group_distance", "pairs": [["slab", "high"]]},
+                 r"pairs\[0\]\[0\]: .*slab.* chosen anew"),
+                ({"type": "group_distance", "pairs": [["low", "high"]], "minimum": True},
+                 r'pairs\[0\]: must have no particle in common with "minimum", got 20 in "low"'),
+                ({"type": "coordination", "distance": 50}, "distance: must be at most half"),
+                ({"type": "coordination", "distance": 2, "smooth_from": 2},
+                 r"smooth_from: must be below distance \(2\), got 2"),
+                ({"type": "coordination", "distance": 2, "exclude": "molecules"},
+                 "exclude: needs molecules"),
+                ({"type": "coordination", "distance": 2, "types": ["C"]},
+                 'unknown particle type "C"'),
+                ({"type": "coordination", "distance": 2, "neighbor_types": ["B"],
+                  "neighbor_group": "low"}, 'neighbor_types: "low" has no particle of these'),
+                ({"type": "coordination", "distance": 2, "neighbor_group": "some"},
+                 'neighbor_group: unknown group "some"')):
+            with self.subTest(observer=observer):
+                self.refused(system, [observer], pattern, groups=groups)
+
     # -- profiles --------------------------------------------------------------------------------
 
     def check_radial(self, position, velocity, middle, edges, r_max, axis=None, file="radial.h5"):

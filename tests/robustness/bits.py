@@ -394,7 +394,9 @@ def jobs(device):
         OBSERVERS[0], {**OBSERVERS[1], "groups": ["hot", "wall", "plate"], "box": True},
         {**OBSERVERS[0], "group": "hot", "file": "hot.h5"},
         {"type": "mean_square_displacement", "stride": 5, "rows_every": 50, "group": "cold"},
-        {"type": "rdf", "stride": 5, "rows_every": 50, "groups": ["cold", "hot"]}]
+        {"type": "rdf", "stride": 5, "rows_every": 50, "groups": ["cold", "hot"]},
+        {"type": "group_distance", "stride": 25, "minimum": True,
+         "pairs": [["cold", "hot"], ["wall", "plate"]]}]
     groups["stages"] = [{"type": "md", "steps": 150, "integrators": [
         {**tallied, "group": "cold"}, {**THERMOSTAT, "group": "hot"},
         {"type": "frozen", "timestep": 0.004, "group": "wall"},
@@ -413,7 +415,9 @@ def jobs(device):
                          {"type": "bond_order", "distance": 1.5, "stride": 50, "rows_every": 50,
                           "group": "tagged"},
                          {"type": "cluster_size", "distance": 1.1, "stride": 50, "rows_every": 50,
-                          "group": "tagged"}]
+                          "group": "tagged"},
+                         {"type": "coordination", "distance": 1.5, "smooth_from": 1.2, "stride": 10,
+                          "rows_every": 50, "group": "hot", "neighbor_group": "tagged"}]
     anew["stages"] = [{"type": "md", "steps": 150, "integrators": [
         {**THERMOSTAT, "temperature": 2, "group": "hot"}, {**tallied, "group": "cold"},
         {**NVE, "group": "driven"}]}]
@@ -537,6 +541,11 @@ def jobs(device):
         "stages": [{"type": "md", "steps": 300, "integrators": [
             {**tallied, "method": "velocity_verlet", "group": "others"},
             {**LANGEVIN, "rng": "hybrid_taus", "group": "some"}]}]}
+    found["groups, droplet"]["observers"] = [
+        *OBSERVERS, {"type": "group_distance", "stride": 50, "minimum": True,
+                     "pairs": [["some", "others"], ["others", "some"]]},
+        {"type": "coordination", "distance": 1.5, "smooth_from": 1.2, "stride": 25,
+         "rows_every": 100, "group": "inner", "neighbor_group": "some"}]
     # Particles that swim: in two dimensions, drawn together; velocities that persist.
     swims = {"timestep": 0.0002, "friction": 1, "speed": 8, "temperature": 0.3}
     found["active, droplet"] = copy.deepcopy(flat)

@@ -103,6 +103,10 @@ std::optional<Json> sample(const CatalogueRow& row) {
        R"({"type": "bond_order", "stride": 2, "rows_every": 10, "distance": 1.5, "bins": 4})"},
       {"cluster_size",
        R"({"type": "cluster_size", "stride": 2, "rows_every": 10, "distance": 1.1, "sizes": 4})"},
+      {"coordination", R"({"type": "coordination", "stride": 2, "rows_every": 10, "distance": 1.4,
+        "smooth_from": 1, "exclude": "molecules", "numbers": 4})"},
+      {"group_distance", R"({"type": "group_distance", "stride": 3, "minimum": true,
+        "pairs": [["one", "other"], ["other", "third"]]})"},
       {"bonds", R"({"type": "bonds", "stride": 2, "sizes": 4})"},
       {"widom", R"({"type": "widom", "stride": 2, "insertions": 50, "temperature": 1})"},
       {"radial_profile", R"({"type": "radial_profile", "stride": 2, "rows_every": 10, "bins": 4,
@@ -328,6 +332,10 @@ Json job_with_observer(const CatalogueRow& row) {
                json(verlet), 40);
   j["observers"] = json(R"([{"type": "checkpoint"}])");
   if (row.type == "restraint") j["forces"].push_back(json(restraint));
+  if (row.type == "group_distance")
+    j["groups"] = json(R"({"one": {"molecules": [3]}, "other": {"molecules": [7, 12]},
+                           "third": {"box": [[null, null, null], [0, null, null]],
+                                     "not": ["other"]}})");
   if (row.type != "checkpoint") j["observers"].push_back(sample_or_example(row));
   give_orientations(j, row.type);
   return j;
@@ -415,6 +423,8 @@ std::map<std::string, Json> systems() {
   groups["observers"].push_back(
       json(R"({"type": "trajectory", "stride": 5, "group": "hot", "file": "hot.h5"})"));
   groups["observers"].push_back(json(R"({"type": "restraint", "stride": 5})"));
+  groups["observers"].push_back(json(R"({"type": "group_distance", "stride": 5, "minimum": true,
+      "pairs": [["cold", "hot"], ["wall", "plate"]]})"));
   groups["stages"][0].erase("integrator");
   groups["stages"][0]["integrators"] = json(R"([
       {"type": "langevin", "group": "cold", "timestep": 0.004, "temperature": 0.6, "friction": 1,
@@ -434,6 +444,8 @@ std::map<std::string, Json> systems() {
       "rows_every": 40, "group": "low"})"));
   anew["observers"].push_back(json(R"({"type": "cluster_size", "distance": 1.2, "stride": 5,
       "rows_every": 40, "group": "low"})"));
+  anew["observers"].push_back(json(R"({"type": "coordination", "distance": 1.3, "stride": 5,
+      "rows_every": 40, "group": "inner", "neighbor_group": "free", "smooth_from": 1})"));
   anew["stages"][0].erase("integrator");
   anew["stages"][0]["integrators"] = json(R"([
       {"type": "bussi", "group": "inner", "timestep": 0.004, "temperature": 1.4, "tau": 0.1},
@@ -1080,7 +1092,7 @@ TEST_F(Resume, EveryObserver) {
 
 /// Samples of another box each.
 TEST_F(Resume, ObserversWithABarostat) {
-  for (const char* type : {"rdf", "profile", "bond_order", "cluster_size",
+  for (const char* type : {"rdf", "profile", "bond_order", "cluster_size", "coordination",
                            "velocity_autocorrelation", "mean_square_displacement", "chain_dynamics",
                            "stress_autocorrelation", "radial_profile", "pressure_profile"}) {
     const CatalogueRow* row = components().registry.find("observer", type);

@@ -122,7 +122,7 @@ class Types:
     def job_of(self, kind, name, component, steps=10):
         """A job with this component."""
         system, forces, integrator, observers = LATTICE, [LJ], STEP, []
-        stages = None
+        stages, groups = None, None
         if kind == "system":
             system, forces = component, []
         elif kind == "part":
@@ -163,6 +163,8 @@ class Types:
                 system, forces = CHAINS, [SPRINGS]
             if name in ("acceptance", "widom"):
                 stages = [TRIALS]  # of a heat bath; no steps of an integrator have trials
+            if name == "group_distance":  # its example has the groups "one" and "other"
+                groups = {"one": {"ids": [[0, 99]]}, "other": {"ids": [[200, 299]]}}
             if name == "restraint":
                 forces = [LJ, {"type": "group_restraint", "groups": ["all"], "stiffness": 10,
                                "point": [0, 0, 1]}]
@@ -171,6 +173,8 @@ class Types:
                "forces": forces,
                "observers": [*observers, {"type": "thermo", "stride": 5, "file": "all.h5"}],
                "stages": stages or [{"type": "md", "steps": steps, "integrator": integrator}]}
+        if groups:
+            job["groups"] = groups
         if (kind, name) == ("system", "file"):
             del job["velocity"]  # it has its own
         if name != "checkpoint":
