@@ -8,6 +8,7 @@
 #include <limits>
 #include <thread>
 
+#include "app/same_run.h"
 #include "engine/base/error.h"
 #include "engine/communicator/communicator.h"
 #include "engine/device/threads.h"
@@ -29,6 +30,16 @@ std::string device_of(const JsonFile& file, const JobOptions& options) {
                                                              : "auto";
 }
 
+/// Threads and the GPU of this process, of all that the host has. While no process is alone yet.
+JobOptions with_share_of_host(JobOptions options) {
+  if (options.threads <= 0) options.threads = default_threads();
+  const Communicator& world = Communicator::world();
+  const int gpus = Device::cuda_count();
+  if (world.several() && gpus > 0 && (options.device == "auto" || options.device == "cuda"))
+    options.device = fmt::format("cuda:{}", world.host_rank() % gpus);
+  return options;
+}
+
 /// Runs work(k) on threads k = 0 … count - 1, of which this one is the first.
 template <class F>
 void on_threads(int count, const F& work) {
@@ -40,13 +51,12 @@ void on_threads(int count, const F& work) {
 }  // namespace
 
 EnsembleRun::EnsembleRun(const Variations& variations, JobOptions options, bool resuming)
-    : variations_(variations), options_(std::move(options)), context_{variations, {}, resuming} {
-  if (Communicator::world().several())
-    throw UserError(
-        "ensemble: its systems share the threads and the GPU of one process; start perrin without "
-        "mpirun");
-  const int threads = options_.threads > 0 ? options_.threads : default_threads();
-  const std::int64_t count = variations.count();
+    : variations_(variations),
+      options_(with_share_of_host(std::move(options))),
+      console_(options_.quiet || !all_.first()),
+      context_{variations, {}, resuming} {
+  const int threads = options_.threads;
+  const std::int64_t count = (variations.count() + all_.count() - 1) / all_.count();
   if (!options_.validating)
     if (const Device device = Device::parse(options_.device, threads); device.is_cuda())
       batch_ = std::make_unique<Batch>(device);
@@ -59,10 +69,11 @@ EnsembleRun::EnsembleRun(const Variations& variations, JobOptions options, bool 
   context_.stop_reason = [this] { return stop_reason(); };
   if (variations.settings().exchange)
     exchange_ = std::make_unique<ReplicaExchange>(*variations.settings().exchange,
-                                                  variations.seed(), variations.count());
+                                                  variations.seed(), variations.count(), all_);
   if (exchange_) context_.facts = [this](auto& facts) { facts["ensemble"] = exchange_record_; };
-  const bool terminal = isatty(STDOUT_FILENO) != 0;
-  progress_ = std::make_unique<Progress>(options_.quiet, terminal, &console_.log());
+  const bool terminal = isatty(STDOUT_FILENO) != 0 && !all_.several();
+  progress_ =
+      std::make_unique<Progress>(options_.quiet || !all_.first(), terminal, &console_.log());
 }
 
 std::string EnsembleRun::stop_reason() {
@@ -104,6 +115,7 @@ void EnsembleRun::validate() {
 }
 
 void EnsembleRun::tell_warnings(const SystemRun& run) {
+  if (!all_.first()) return;  // it has looked at all systems
   const std::lock_guard lock(telling_);
   for (const std::string& warning : run.warnings()) {
     if (std::ranges::find(warnings_, warning) != warnings_.end()) continue;
@@ -112,10 +124,15 @@ void EnsembleRun::tell_warnings(const SystemRun& run) {
   }
 }
 
+void EnsembleRun::tell_failure(const Failure& failure) {
+  progress_->print(
+      fmt::format("warning: system {} failed: {}", variations_.name(failure.system), failure.what));
+}
+
 void EnsembleRun::failed(std::int64_t system, const std::string& what) {
   const std::lock_guard lock(telling_);
   failures_.push_back({system, what});
-  progress_->print(fmt::format("warning: system {} failed: {}", variations_.name(system), what));
+  if (all_.first()) tell_failure(failures_.back());
   try {
     const fs::path folder = options_.output_directory / variations_.name(system);
     make_folder(folder);
@@ -132,7 +149,7 @@ void EnsembleRun::ended(std::int64_t system, SystemRun& run) {
   const std::lock_guard lock(telling_);
   ++(complete ? complete_ : stopped_);
   particle_steps_ += double(run.steps_made()) * double(run.particles());
-  progress_->update(ended_before_ + complete_);
+  if (!all_.several()) progress_->update(ended_before_ + complete_);
 }
 
 /// Whether it went well.
@@ -159,7 +176,6 @@ void EnsembleRun::run_whole(std::int64_t system, int member) {
 }
 
 void EnsembleRun::run_one(std::int64_t system, int member) {
-  if (system_ended(options_.output_directory / variations_.name(system)) == true) return;
   if (SignalWatch::received() != 0 || !stop_reason().empty()) {
     const std::lock_guard lock(telling_);
     ++stopped_;
@@ -169,35 +185,81 @@ void EnsembleRun::run_one(std::int64_t system, int member) {
 }
 
 void EnsembleRun::run_beside_one_another() {
-  const std::int64_t n = variations_.count();
+  const auto n = std::int64_t(mine_.size());
+  if (n == 0) return;
   if (batch_)
-    return batch_->run(n, at_once_, [&](std::int64_t k, int member) { run_one(k, member); });
+    return batch_->run(n, at_once_,
+                       [&](std::int64_t k, int member) { run_one(mine_[std::size_t(k)], member); });
   std::atomic<std::int64_t> next = 0;
   on_threads(workers_, [&](int worker) {
-    for (std::int64_t k; (k = next++) < n;) run_one(k, worker);
+    for (std::int64_t k; (k = next++) < n;) run_one(mine_[std::size_t(k)], worker);
   });
+}
+
+/// Systems of several processes, which go their own ways: the main thread alone speaks to others.
+void EnsembleRun::run_dealt_out() {
+  if (!all_.several()) return run_beside_one_another();
+  std::atomic<bool> done = false;
+  std::jthread work([&] {
+    try {
+      if (batch_) use_device(batch_->for_member(0));
+      run_beside_one_another();
+    } catch (const std::exception& e) {
+      error_ = fmt::format("{}: {}", all_.name(), e.what());
+    }
+    done = true;
+  });
+  try {
+    listen(done);
+  } catch (...) {
+    over_ = true;  // they stop with a checkpoint before this process ends
+    work.join();
+    throw;
+  }
+}
+
+/// Until all processes are done: a signal to one stops the systems of all.
+void EnsembleRun::listen(const std::atomic<bool>& done) {
+  std::chrono::microseconds pause{5000};
+  while (true) {
+    std::this_thread::sleep_for(pause);
+    pause = std::min(pause * 5 / 4, std::chrono::microseconds(200000));
+    std::int64_t sums[] = {done ? 1 : 0, SignalWatch::received() != 0 ? 1 : 0, 0};
+    {
+      const std::lock_guard lock(telling_);
+      sums[2] = complete_;
+    }
+    all_.sum(sums);
+    if (sums[1] > 0) over_ = true;
+    if (sums[0] == all_.count()) return;
+    const std::lock_guard lock(telling_);
+    progress_->update(ended_before_ + sums[2]);
+  }
 }
 
 /// What the checkpoints of all systems say of exchanges must be the same.
 void EnsembleRun::begin_exchange() {
-  std::optional<std::string> record;
-  std::int64_t of = 0;
-  for (std::int64_t k = 0; k < variations_.count(); ++k) {
-    const SystemRun* const system = systems_[std::size_t(k)].get();
-    if (system == nullptr) continue;
-    const auto it = system->facts().find("ensemble");
-    const std::string mine = it == system->facts().end() ? "" : it->second;
-    if (!record) record = mine, of = k;
-    if (*record != mine)
+  Json mine = Json::array();
+  for (const std::int64_t k : mine_)
+    if (const SystemRun* const system = systems_[std::size_t(k)].get()) {
+      const auto it = system->facts().find("ensemble");
+      mine.push_back({k, it == system->facts().end() ? "" : it->second});
+    }
+  Json records = Json::array();
+  for (const std::string& text : all_.all_gather(mine.dump()))
+    for (const Json& record : Json::parse(text)) records.push_back(record);
+  for (const Json& record : records)
+    if (record[1] != records[0][1])
       throw UserError(fmt::format(
           "{}: the checkpoints of systems {} and {} are of times between which replicas were "
           "exchanged: they do not go together",
-          options_.output_directory.string(), variations_.name(of), variations_.name(k)));
-  }
-  if (record && !record->empty()) exchange_->restore(*record);
+          options_.output_directory.string(), variations_.name(records[0][0]),
+          variations_.name(record[0])));
+  if (!records.empty() && records[0][1] != "") exchange_->restore(records[0][1].get<std::string>());
   exchange_record_ = exchange_->state();
-  table_ = std::make_unique<ExchangeTable>(options_.output_directory, exchange_->last_step(),
-                                           variations_.count());
+  if (all_.first())
+    table_ = std::make_unique<ExchangeTable>(options_.output_directory, exchange_->last_step(),
+                                             variations_.count());
 }
 
 /// Between rounds, while all systems wait.
@@ -210,23 +272,24 @@ void EnsembleRun::exchange_all(std::uint64_t step) {
   }
   exchange_->exchange(step, ready);
   exchange_record_ = exchange_->state();
-  table_->add(*exchange_);
+  if (table_) table_->add(*exchange_);
 }
 
 void EnsembleRun::run_with_exchange() {
-  const std::int64_t n = variations_.count();
-  systems_.resize(std::size_t(n));
-  for (std::int64_t k = 0; k < n; ++k)
-    if (system_ended(options_.output_directory / variations_.name(k)) != true)
-      guarded(k, [&] {
-        auto system = std::make_unique<SystemRun>(context_, k);
-        if (batch_) system->set_device(batch_->for_member(int(k)));
-        system->begin();
-        tell_warnings(*system);
-        if (!system->run().has_simulation())
-          throw UserError("ensemble.exchange: the job has no system");
-        systems_[std::size_t(k)] = std::move(system);
-      });
+  const auto n = std::int64_t(mine_.size());
+  systems_.resize(std::size_t(variations_.count()));
+  for (std::int64_t j = 0; j < n; ++j) {
+    const std::int64_t k = mine_[std::size_t(j)];
+    guarded(k, [&] {
+      auto system = std::make_unique<SystemRun>(context_, k);
+      if (batch_) system->set_device(batch_->for_member(int(j)));
+      system->begin();
+      tell_warnings(*system);
+      if (!system->run().has_simulation())
+        throw UserError("ensemble.exchange: the job has no system");
+      systems_[std::size_t(k)] = std::move(system);
+    });
+  }
   begin_exchange();
   std::uint64_t to = exchange_->next_step(exchange_->last_step());
   bool done = false;
@@ -239,6 +302,9 @@ void EnsembleRun::run_with_exchange() {
         waiting = waiting || !(system->complete() || system->stopped());
         stopped = stopped || system->stopped();
       }
+      std::int64_t sums[] = {waiting, stopped};
+      all_.sum(sums);
+      waiting = sums[0] > 0, stopped = sums[1] > 0;
       done = !waiting;
       if (stopped) {
         // Those that have come to the exchange, which is not made, have to hear of it.
@@ -253,28 +319,32 @@ void EnsembleRun::run_with_exchange() {
       done = true;
     }
   };
-  const auto go_on = [&](std::int64_t k) {
+  const auto go_on = [&](std::int64_t j) {
+    const std::int64_t k = mine_[std::size_t(j)];
     auto& system = systems_[std::size_t(k)];
     if (!system || system->complete() || system->stopped()) return;
     if (!guarded(k, [&] { system->run_to(to); })) system.reset();
   };
-  const auto close = [&](std::int64_t k) {
+  const auto close = [&](std::int64_t j) {
+    const std::int64_t k = mine_[std::size_t(j)];
     if (auto& system = systems_[std::size_t(k)]) guarded(k, [&] { ended(k, *system); });
   };
   if (batch_) {
     while (!done) {
-      batch_->run_members(int(n), go_on);
+      if (n > 0) batch_->run_members(int(n), go_on);
       between();
     }
-    for (std::int64_t k = 0; k < n; ++k) close(k);
+    for (std::int64_t j = 0; j < n; ++j) close(j);
   } else {
-    std::barrier meeting(workers_, between);
+    std::barrier meeting(workers_);
     on_threads(workers_, [&](int worker) {
       while (!done) {
-        for (std::int64_t k = worker; k < n; k += workers_) go_on(k);
+        for (std::int64_t j = worker; j < n; j += workers_) go_on(j);
+        meeting.arrive_and_wait();
+        if (worker == 0) between();  // the main thread, which alone speaks to other processes
         meeting.arrive_and_wait();
       }
-      for (std::int64_t k = worker; k < n; k += workers_) close(k);
+      for (std::int64_t j = worker; j < n; j += workers_) close(j);
     });
   }
   if (error) std::rethrow_exception(error);
@@ -283,14 +353,10 @@ void EnsembleRun::run_with_exchange() {
 /// How many particles systems have, from one that has not ended: nobody has validated a resumed
 /// one.
 void EnsembleRun::look_at_one() {
-  std::int64_t k = 0;
-  while (k < variations_.count() &&
-         system_ended(options_.output_directory / variations_.name(k)) == true)
-    ++k;
-  if (k == variations_.count()) return;
+  if (mine_.empty()) return;
   context_.options.validating = true;
   try {
-    SystemRun system(context_, k);
+    SystemRun system(context_, mine_.front());
     system.begin();
     most_particles_ = system.particles();
   } catch (const std::exception&) {  // it will say so when it is run
@@ -298,11 +364,33 @@ void EnsembleRun::look_at_one() {
   context_.options.validating = options_.validating;
 }
 
+/// Which systems are left, as the first process sees it, and which of them are run here. Those that
+/// exchange replicas stay beside their neighbours; others are dealt out like cards.
+void EnsembleRun::deal_out() {
+  const std::int64_t n = variations_.count();
+  complete_before_.assign(std::size_t(n), 0);
+  if (all_.first())
+    for (std::int64_t k = 0; k < n; ++k)
+      if (system_ended(options_.output_directory / variations_.name(k)) == true)
+        complete_before_[std::size_t(k)] = 1;
+  all_.broadcast(complete_before_.data(), complete_before_.size());
+  ended_before_ = std::ranges::count(complete_before_, 1);
+  std::int64_t left = 0;
+  for (std::int64_t k = 0; k < n; ++k) {
+    if (complete_before_[std::size_t(k)]) continue;
+    const std::int64_t owner =
+        exchange_ ? left * all_.count() / (n - ended_before_) : left % all_.count();
+    if (owner == all_.rank()) mine_.push_back(k);
+    ++left;
+  }
+}
+
 void EnsembleRun::execute() {
-  console_.open_log(options_.output_directory,
-                    fmt::format("perrin {} {}", context_.resuming ? "resume" : "run",
-                                context_.resuming ? options_.output_directory.string()
-                                                  : options_.job_file.string()));
+  if (all_.first())
+    console_.open_log(options_.output_directory,
+                      fmt::format("perrin {} {}", context_.resuming ? "resume" : "run",
+                                  context_.resuming ? options_.output_directory.string()
+                                                    : options_.job_file.string()));
   try {
     run_all();
   } catch (const std::exception& e) {
@@ -314,13 +402,14 @@ void EnsembleRun::execute() {
 void EnsembleRun::run_all() {
   const SignalWatch signals;
   const std::int64_t n = variations_.count();
-  for (std::int64_t k = 0; k < n; ++k)
-    if (system_ended(options_.output_directory / variations_.name(k)) == true) ++ended_before_;
+  deal_out();
   if (batch_ && context_.resuming) look_at_one();
   if (batch_ && !exchange_ && most_particles_ > 0)
     at_once_ = int(std::clamp<std::int64_t>(particles_on_a_gpu / most_particles_, 1, at_once_));
+  const std::int64_t at_once = all_.sum(std::min(std::int64_t(at_once_), std::ssize(mine_)));
   console_.say(fmt::format(
-      "Perrin {}\nensemble  {} systems, {} at a time{}\n", engine_version(), n, at_once_,
+      "Perrin {}\nensemble  {} systems, {} at a time{}{}\n", engine_version(), n, at_once,
+      all_.several() ? fmt::format(" in {} processes", all_.count()) : "",
       exchange_ ? fmt::format("; exchange every {} steps", variations_.settings().exchange->every)
                 : ""));
   if (ended_before_ > 0) console_.say(fmt::format("complete  {} systems already\n", ended_before_));
@@ -328,9 +417,35 @@ void EnsembleRun::run_all() {
   if (exchange_ && ended_before_ < n)
     run_with_exchange();
   else
-    run_beside_one_another();
+    run_dealt_out();
+  gather_results();
   if (stopped_ == 0) progress_->finish(ended_before_ + complete_);
   summary(std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count());
+}
+
+/// Afterwards all processes know how all systems have ended.
+void EnsembleRun::gather_results() {
+  Json failures = Json::array();
+  for (const Failure& failure : failures_) failures.push_back({failure.system, failure.what});
+  const Json mine{{"counts", {complete_, stopped_}},
+                  {"particle_steps", particle_steps_},
+                  {"failures", failures},
+                  {"error", error_}};
+  const auto texts = all_.all_gather(mine.dump(-1, ' ', false, Json::error_handler_t::replace));
+  complete_ = stopped_ = 0, particle_steps_ = 0;
+  failures_.clear(), error_.clear();
+  for (std::size_t p = 0; p < texts.size(); ++p) {
+    const Json results = Json::parse(texts[p]);
+    complete_ += results["counts"][0].get<std::int64_t>();
+    stopped_ += results["counts"][1].get<std::int64_t>();
+    particle_steps_ += results["particle_steps"].get<double>();
+    if (error_.empty()) error_ = results["error"];
+    for (const Json& failure : results["failures"]) {
+      failures_.push_back({failure[0], failure[1]});
+      if (p > 0 && all_.first()) tell_failure(failures_.back());
+    }
+  }
+  std::ranges::sort(failures_, {}, &Failure::system);
 }
 
 void EnsembleRun::summary(double seconds) {
@@ -352,6 +467,7 @@ void EnsembleRun::summary(double seconds) {
   if (stopped_ > 0)
     console_.say_always(fmt::format("stopped; continue with: perrin resume {}\n",
                                     options_.output_directory.string()));
+  if (!error_.empty()) throw RunError(error_);
   if (!failures_.empty())
     throw RunError(fmt::format("{} of {} systems failed, the first of them system {}: {}",
                                failures_.size(), variations_.count(),
@@ -360,6 +476,8 @@ void EnsembleRun::summary(double seconds) {
 
 void run_ensemble(JsonFile file, JobOptions options) {
   Components components;
+  Communicator& all = Communicator::world();
+  require_same_program(file.value(), options);
   const Json whole = file.value();
   const Variations variations(std::move(file), components.registry);
   options.device = device_of(variations.file(), options);
@@ -369,21 +487,26 @@ void run_ensemble(JsonFile file, JobOptions options) {
         options.output_directory.string()));
   EnsembleRun run(variations, options, false);
   run.validate();
-  make_folder(options.output_directory);
-  for (std::int64_t k = 0; k < variations.count(); ++k) {
-    std::error_code ignored;
-    fs::remove(options.output_directory / variations.name(k) / "system.json", ignored);
+  all.barrier();  // all have looked at what is there
+  if (all.first()) {
+    make_folder(options.output_directory);
+    for (std::int64_t k = 0; k < variations.count(); ++k) {
+      std::error_code ignored;
+      fs::remove(options.output_directory / variations.name(k) / "system.json", ignored);
+    }
+    Json job = whole;
+    job["seed"] = variations.seed();
+    write_ensemble_file(
+        options.output_directory, variations,
+        {job.dump(), fs::absolute(options.job_directory).lexically_normal().string(),
+         options.device});
   }
-  Json job = whole;
-  job["seed"] = variations.seed();
-  write_ensemble_file(options.output_directory, variations,
-                      {job.dump(), fs::absolute(options.job_directory).lexically_normal().string(),
-                       options.device});
   run.execute();
 }
 
 void validate_ensemble(JsonFile file, JobOptions options) {
   Components components;
+  require_same_program(file.value(), options);
   const std::string name = file.name();
   const Variations variations(std::move(file), components.registry);
   EnsembleRun run(variations, std::move(options), false);
@@ -399,6 +522,7 @@ void resume_ensemble(const fs::path& folder, JobOptions options) {
   options.job_directory = record.job_directory;
   options.output_directory = folder;
   if (options.device.empty()) options.device = record.device;
+  require_same_program(Json::parse(record.job), options);
   EnsembleRun run(variations, options, true);
   run.execute();
 }

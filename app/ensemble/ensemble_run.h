@@ -1,5 +1,5 @@
 // Runs the systems of an ensemble beside one another: a system per thread of the CPU, or all on one
-// GPU, in the same launches.
+// GPU, in the same launches. Several processes have a share of the systems each.
 #pragma once
 
 #include <atomic>
@@ -12,21 +12,22 @@
 #include "app/ensemble/ensemble_files.h"
 #include "app/ensemble/system_run.h"
 #include "app/run_console.h"
+#include "engine/communicator/each_alone.h"
 #include "engine/device/batch.h"
 
 namespace perrin {
 
 class EnsembleRun {
  public:
-  /// `options`: as of one job; output_directory is the folder of the ensemble. Throws UserError
-  /// where there are several processes.
+  /// `options`: as of one job; output_directory is the folder of the ensemble. As long as it lives
+  /// each process is alone. All processes call what follows.
   EnsembleRun(const Variations& variations, JobOptions options, bool resuming);
 
   /// Makes every system's job without running it. Throws UserError with the mistakes of the first
   /// systems that have any.
   void validate();
   /// Runs all systems to their ends, or until a signal or the time limit. One that fails is told
-  /// and left; the others go on. Throws UserError or RunError where none has come to its end.
+  /// and left; the others go on. Throws RunError, in all processes, where any has failed.
   void execute();
 
  private:
@@ -35,15 +36,20 @@ class EnsembleRun {
     std::string what;
   };
   std::string stop_reason();
+  void deal_out();
   void run_all();
   void run_beside_one_another();
+  void run_dealt_out();
+  void listen(const std::atomic<bool>& done);
   void run_with_exchange();
   void look_at_one();
   void run_one(std::int64_t system, int member);
   void run_whole(std::int64_t system, int member);
   void exchange_all(std::uint64_t step);
   void begin_exchange();
+  void gather_results();
   void ended(std::int64_t system, SystemRun& run);
+  void tell_failure(const Failure& failure);
   void failed(std::int64_t system, const std::string& what);
   void tell_warnings(const SystemRun& run);
   void summary(double seconds);
@@ -52,15 +58,19 @@ class EnsembleRun {
 
   const Variations& variations_;
   JobOptions options_;
-  RunConsole console_{options_.quiet};
-  int workers_ = 1;                  // threads
-  int at_once_ = 1;                  // systems
-  std::int64_t most_particles_ = 0;  // of a system, as far as they have been seen
-  std::unique_ptr<Batch> batch_;     // of a GPU; outlives systems
+  EachAlone alone_;
+  Communicator& all_ = alone_.all();
+  RunConsole console_;                 // the first process has one
+  std::vector<char> complete_before_;  // [system]
+  std::vector<std::int64_t> mine_;     // systems of this process
+  int workers_ = 1;                    // threads
+  int at_once_ = 1;                    // systems
+  std::int64_t most_particles_ = 0;    // of a system, as far as they have been seen
+  std::unique_ptr<Batch> batch_;       // of a GPU; outlives systems
   EnsembleContext context_;
   std::unique_ptr<ReplicaExchange> exchange_;
   std::unique_ptr<ExchangeTable> table_;
-  std::vector<std::unique_ptr<SystemRun>> systems_;  // of an ensemble with exchange
+  std::vector<std::unique_ptr<SystemRun>> systems_;  // of an ensemble with exchange; those here
   std::string exchange_record_;                      // while systems run
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 
@@ -68,9 +78,10 @@ class EnsembleRun {
   std::unique_ptr<Progress> progress_;
   std::vector<std::string> warnings_;  // told already
   std::vector<Failure> failures_;
-  std::int64_t complete_ = 0, stopped_ = 0, ended_before_ = 0;
+  std::int64_t complete_ = 0, stopped_ = 0, ended_before_ = 0;  // here; in the end, of all
   double particle_steps_ = 0;
-  std::atomic<bool> over_{false};  // of systems that exchange replicas one was stopped
+  std::string error_;              // what ended the work here that is not of one system
+  std::atomic<bool> over_{false};  // systems elsewhere, or others that exchange, were stopped
 };
 
 /// perrin run, validate and resume of an ensemble.

@@ -4,13 +4,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <deque>
 #include <numeric>
+#include <type_traits>
 
+#include "app/ensemble/particle_parcel.h"
 #include "engine/base/error.h"
 #include "engine/components/integrator.h"
 #include "engine/dynamics/simulation.h"
 #include "engine/settings/json_file.h"
 #include "engine/system/particle_swap.h"
+#include "io/checksum.h"
 #include "rng/keyed.h"
 
 namespace perrin {
@@ -18,33 +23,34 @@ namespace {
 
 double kt_of(const Simulation& s) { return s.bath() ? s.bath()->bath_kt(s.step()).value_or(0) : 0; }
 
-/// Why two systems cannot exchange their particles; empty: they can.
-std::string objection(const Simulation& a, const Simulation& b) {
-  if (!(kt_of(a) > 0) || !(kt_of(b) > 0)) return "a system without a heat bath has no temperature";
-  if (a.moves_box() || b.moves_box()) return "boxes must not change";
-  if (!(a.particles.box == b.particles.box)) return "their boxes differ";
-  if (a.particles.size() != b.particles.size()) return "they have different numbers of particles";
-  if (a.particles.types != b.particles.types) return "their particle types differ";
-  if (a.particles.attributes != b.particles.attributes) return "attributes of particles differ";
-  if (a.particles.charge != b.particles.charge) return "charges of particles differ";
-  if (a.particles.topology.bonds.size() != b.particles.topology.bonds.size())
-    return "their bonds differ";
-  return "";
+std::uint64_t hash_of(const void* data, std::size_t bytes, std::uint64_t hash) {
+  return io::xxh64(data, bytes, hash);
+}
+template <class T>
+std::uint64_t hash_of(const std::vector<T>& values, std::uint64_t hash = 0) {
+  return hash_of(values.data(), values.size() * sizeof(T), hash);
+}
+std::uint64_t hash_of(const std::string& text, std::uint64_t hash = 0) {
+  return hash_of(text.data(), text.size(), hash);
 }
 
-/// Have particles of one id one type and one mass?
-bool are_alike(const Particles& a, const Particles& b) {
-  const auto position_a = a.by_id(a.position), position_b = b.by_id(b.position);
-  const auto velocity_a = a.by_id(a.velocity), velocity_b = b.by_id(b.velocity);
-  for (std::size_t id = 0; id < position_a.size(); ++id)
-    if (position_a[id].type() != position_b[id].type() || velocity_a[id].w != velocity_b[id].w)
-      return false;
-  return true;
+std::uint64_t types_hash(const Particles& p) {
+  std::uint64_t hash = 0;
+  for (const std::string& type : p.types) hash = hash_of(type, hash + 1);
+  return hash;
 }
-
-void swap(Simulation& a, Simulation& b, double into_a, double into_b) {
-  swap_particles(a.particles, b.particles, into_a, into_b);
-  a.particles_were_moved(), b.particles_were_moved();
+std::uint64_t attributes_hash(const Particles& p) {
+  std::uint64_t hash = 0;
+  for (const auto& [name, values] : p.attributes) hash = hash_of(values, hash_of(name, hash + 1));
+  return hash;
+}
+/// Of the type and the mass of each particle, by id.
+std::uint64_t kinds_hash(const Particles& p) {
+  std::vector<double> kinds;
+  kinds.reserve(2 * std::size_t(p.size()));
+  for (const Position& position : p.by_id(p.position)) kinds.push_back(position.type());
+  for (const Real4& velocity : p.by_id(p.velocity)) kinds.push_back(velocity.w);
+  return hash_of(kinds) | 1;
 }
 
 [[noreturn]] void refuse(std::int64_t k, const std::string& why) {
@@ -52,22 +58,58 @@ void swap(Simulation& a, Simulation& b, double into_a, double into_b) {
                               k, k + 1, why));
 }
 
-void check(std::int64_t k, const Simulation& a, const Simulation& b) {
-  if (const std::string why = objection(a, b); !why.empty()) refuse(k, why);
-}
-
 double potential(Simulation& s) { return s.totals().potential; }
+
+/// Bytes of values, and back: what processes of one build send each other.
+template <class T>
+void put(std::string& text, const T& value) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  text.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+template <class T>
+std::vector<T> values_of(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts) all += text;
+  std::vector<T> values(all.size() / sizeof(T));
+  if (!values.empty()) std::memcpy(values.data(), all.data(), values.size() * sizeof(T));
+  return values;
+}
 
 }  // namespace
 
+/// What all processes know of a system when they decide.
+struct ReplicaExchange::Card {
+  std::int64_t system = -1, particles = 0, bonds = 0;
+  double kt = 0, potential = 0;
+  Box box;
+  std::uint64_t types = 0, attributes = 0, charges = 0, forces = 0, kinds = 0;
+  int process = 0;
+  bool takes_part = false, moves_box = false, orientations = false;
+
+  /// Why two systems cannot exchange their particles; empty: they can.
+  std::string objection(const Card& other) const {
+    if (!(kt > 0) || !(other.kt > 0)) return "a system without a heat bath has no temperature";
+    if (moves_box || other.moves_box) return "boxes must not change";
+    if (!(box == other.box)) return "their boxes differ";
+    if (particles != other.particles) return "they have different numbers of particles";
+    if (types != other.types) return "their particle types differ";
+    if (attributes != other.attributes) return "attributes of particles differ";
+    if (charges != other.charges) return "charges of particles differ";
+    if (bonds != other.bonds) return "their bonds differ";
+    if (orientations != other.orientations) return "particles of one have no orientations";
+    return "";
+  }
+};
+
 ReplicaExchange::ReplicaExchange(ExchangeSettings settings, std::uint64_t seed,
-                                 std::int64_t systems)
+                                 std::int64_t systems, Communicator& all)
     : settings_(std::move(settings)),
       seed_(seed),
+      all_(all),
       replica_(std::size_t(systems)),
       bound_(std::size_t(systems)),
       pairs_(std::size_t(std::max<std::int64_t>(systems - 1, 0))),
-      alike_(pairs_.size()) {
+      kinds_(std::size_t(systems)) {
   std::iota(replica_.begin(), replica_.end(), 0);
 }
 
@@ -77,46 +119,140 @@ bool ReplicaExchange::takes_part(const Run* run) const {
          std::ranges::find(settings_.stages, run->stage_name()) != settings_.stages.end();
 }
 
-void ReplicaExchange::exchange(std::uint64_t step, const std::vector<Run*>& systems) {
-  for (std::size_t k = 0; k + 1 < systems.size(); ++k)
-    if (takes_part(systems[k]) && takes_part(systems[k + 1]))
-      check(std::int64_t(k), systems[k]->simulation(), systems[k + 1]->simulation());
-  const auto attempt = std::int64_t(step / std::uint64_t(settings_.every));
-  for (std::int64_t k = attempt % 2; k + 1 < std::int64_t(systems.size()); k += 2) {
-    Run *const a = systems[std::size_t(k)], *const b = systems[std::size_t(k) + 1];
-    if (!takes_part(a) || !takes_part(b)) continue;
-    Pair& pair = pairs_[std::size_t(k)];
-    ++pair.tried;
-    if (!exchange_pair(step, k, *a, *b)) continue;
-    ++pair.accepted;
-    std::swap(replica_[std::size_t(k)], replica_[std::size_t(k) + 1]);
-  }
-  count_trips();
-  last_step_ = step;
+/// `tried`: it is in a pair of this attempt.
+ReplicaExchange::Card ReplicaExchange::card_of(std::int64_t system, Run& run, bool tried) {
+  Simulation& s = run.simulation();
+  const Particles& p = s.particles;
+  Card card;
+  card.system = system, card.process = all_.rank(), card.takes_part = true;
+  card.particles = p.size(), card.bonds = std::int64_t(p.topology.bonds.size());
+  card.kt = kt_of(s), card.box = p.box, card.moves_box = s.moves_box();
+  card.types = types_hash(p), card.attributes = attributes_hash(p);
+  card.charges = hash_of(p.charge), card.forces = hash_of(run.forces_record());
+  card.orientations = p.orientations != nullptr;
+  if (!tried) return card;
+  s.complete();
+  card.potential = potential(s);
+  std::uint64_t& kinds = kinds_[std::size_t(system)];
+  if (kinds == 0) kinds = kinds_hash(p);
+  card.kinds = kinds;
+  return card;
 }
 
-bool ReplicaExchange::exchange_pair(std::uint64_t step, std::int64_t k, Run& a, Run& b) {
-  Simulation &sa = a.simulation(), &sb = b.simulation();
-  sa.complete(), sb.complete();
-  const double kt_a = kt_of(sa), kt_b = kt_of(sb);
-  const double u_a = potential(sa), u_b = potential(sb);
-  const bool same_forces = a.forces_record() == b.forces_record();
-  if (same_forces && kt_a == kt_b) return false;  // nothing would change
-  auto& alike = alike_[std::size_t(k)];
-  if (!alike && !(alike = are_alike(sa.particles, sb.particles)))
-    refuse(k, "types or masses of particles differ");
-  double b_in_a = u_b, a_in_b = u_a;
-  if (!same_forces) {
-    swap(sa, sb, 1, 1);
-    b_in_a = potential(sa), a_in_b = potential(sb);
+/// [system]: of those that do not take part an empty one.
+std::vector<ReplicaExchange::Card> ReplicaExchange::cards_of_all(std::int64_t first,
+                                                                 const std::vector<Run*>& systems) {
+  const auto n = std::int64_t(systems.size());
+  std::string mine;
+  for (std::int64_t k = 0; k < n; ++k)
+    if (Run* const run = systems[std::size_t(k)]; takes_part(run))
+      put(mine, card_of(k, *run, k >= first && k < first + (n - first) / 2 * 2));
+  std::vector<Card> cards(systems.size());
+  for (const Card& card : values_of<Card>(all_.all_gather(mine)))
+    cards.at(std::size_t(card.system)) = card;
+  return cards;
+}
+
+/// [2 j], [2 j + 1]: of the two systems of pair j, with the particles that they now have.
+std::vector<double> ReplicaExchange::energies_of_all(const std::vector<std::int64_t>& pairs,
+                                                     const std::vector<Run*>& systems) {
+  struct Energy {
+    std::size_t at;
+    double value;
+  };
+  std::string mine;
+  for (std::size_t at = 0; at < 2 * pairs.size(); ++at)
+    if (Run* const run = systems[std::size_t(pairs[at / 2]) + at % 2])
+      put(mine, Energy{at, potential(run->simulation())});
+  std::vector<double> energies(2 * pairs.size());
+  for (const Energy& energy : values_of<Energy>(all_.all_gather(mine)))
+    energies.at(energy.at) = energy.value;
+  return energies;
+}
+
+void ReplicaExchange::swap(const std::vector<Swap>& swaps, const std::vector<Card>& cards,
+                           const std::vector<Run*>& systems) {
+  struct Journey {
+    Simulation& simulation;
+    double factor;
+    std::string out, in;
+  };
+  std::deque<Journey> journeys;  // between processes
+  for (const Swap& swap : swaps) {
+    const auto k = std::size_t(swap.pair);
+    Run *const a = systems[k], *const b = systems[k + 1];
+    if (a && b) {
+      Simulation &sa = a->simulation(), &sb = b->simulation();
+      swap_particles(sa.particles, sb.particles, swap.into_first, swap.into_second);
+      sa.particles_were_moved(), sb.particles_were_moved();
+    } else if (a || b) {
+      Simulation& here = (a ? a : b)->simulation();
+      Journey& journey = journeys.emplace_back(Journey{
+          here, a ? swap.into_first : swap.into_second, pack_particles(here.particles), {}});
+      journey.in.resize(journey.out.size());
+      const int there = cards[a ? k + 1 : k].process;
+      all_.receive(there, journey.in.data(), journey.in.size());
+      all_.send(there, journey.out.data(), journey.out.size());
+    }
   }
-  const double delta = (b_in_a - u_a) / kt_a + (a_in_b - u_b) / kt_b;
-  auto random = keyed<Philox>(Purpose::replica_exchange, seed_, step, std::uint32_t(k));
+  all_.wait();
+  for (const Journey& journey : journeys) {
+    unpack_particles(journey.in, journey.factor, journey.simulation.particles);
+    journey.simulation.particles_were_moved();
+  }
+}
+
+bool ReplicaExchange::accept(std::uint64_t step, std::int64_t pair, double delta) const {
+  auto random = keyed<Philox>(Purpose::replica_exchange, seed_, step, std::uint32_t(pair));
   const double uniform = (double(random.next()) + 0.5) * 0x1p-32;
-  const bool accepted = std::log(uniform) < -delta;
-  if (!same_forces) swap(sa, sb, 1, 1);
-  if (accepted) swap(sa, sb, std::sqrt(kt_a / kt_b), std::sqrt(kt_b / kt_a));
-  return accepted;
+  return std::log(uniform) < -delta;
+}
+
+void ReplicaExchange::exchange(std::uint64_t step, const std::vector<Run*>& systems) {
+  const auto first = std::int64_t(step / std::uint64_t(settings_.every)) % 2;
+  const std::vector<Card> cards = cards_of_all(first, systems);
+  const auto both = [&](std::size_t k) { return cards[k].takes_part && cards[k + 1].takes_part; };
+  for (std::size_t k = 0; k + 1 < cards.size(); ++k)
+    if (both(k))
+      if (const std::string why = cards[k].objection(cards[k + 1]); !why.empty())
+        refuse(std::int64_t(k), why);
+
+  std::vector<std::int64_t> tried, asked;  // pairs; asked: their forces differ
+  std::vector<Swap> trials;
+  for (auto k = std::size_t(first); k + 1 < cards.size(); k += 2) {
+    if (!both(k)) continue;
+    ++pairs_[k].tried;
+    const Card &a = cards[k], &b = cards[k + 1];
+    if (a.forces == b.forces && a.kt == b.kt) continue;  // nothing would change
+    if (a.kinds != b.kinds) refuse(std::int64_t(k), "types or masses of particles differ");
+    tried.push_back(std::int64_t(k));
+    if (a.forces == b.forces) continue;
+    asked.push_back(std::int64_t(k));
+    trials.push_back({std::int64_t(k)});
+  }
+  std::vector<double> elsewhere;  // energies with the particles of the other
+  if (!asked.empty()) {
+    swap(trials, cards, systems);
+    elsewhere = energies_of_all(asked, systems);
+    swap(trials, cards, systems);
+  }
+  std::vector<Swap> accepted;
+  for (const std::int64_t k : tried) {
+    const Card &a = cards[std::size_t(k)], &b = cards[std::size_t(k) + 1];
+    double b_in_a = b.potential, a_in_b = a.potential;
+    if (const auto it = std::ranges::find(asked, k); it != asked.end()) {
+      const auto j = std::size_t(it - asked.begin());
+      b_in_a = elsewhere[2 * j], a_in_b = elsewhere[2 * j + 1];
+    }
+    const double delta = (b_in_a - a.potential) / a.kt + (a_in_b - b.potential) / b.kt;
+    if (!accept(step, k, delta)) continue;
+    accepted.push_back({k, std::sqrt(a.kt / b.kt), std::sqrt(b.kt / a.kt)});
+    ++pairs_[std::size_t(k)].accepted;
+    std::swap(replica_[std::size_t(k)], replica_[std::size_t(k) + 1]);
+  }
+  swap(accepted, cards, systems);
+  count_trips();
+  last_step_ = step;
 }
 
 void ReplicaExchange::count_trips() {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/communicator/communicator.h"
 #include "engine/job/ensemble_settings.h"
 #include "engine/run/run.h"
 
@@ -18,15 +19,18 @@ namespace perrin {
 
 class ReplicaExchange {
  public:
-  ReplicaExchange(ExchangeSettings settings, std::uint64_t seed, std::int64_t systems);
+  /// `all`: the processes that have systems; it must live as long.
+  ReplicaExchange(ExchangeSettings settings, std::uint64_t seed, std::int64_t systems,
+                  Communicator& all);
 
   /// The first step behind this one at which particles are exchanged.
   std::uint64_t next_step(std::uint64_t step) const {
     const auto every = std::uint64_t(settings_.every);
     return (step / every + 1) * every;
   }
-  /// Of systems that stand at this step; nullptr: a system takes no part. The decision of a pair is
-  /// keyed by seed, step and pair. Throws UserError where two systems cannot exchange particles.
+  /// Of systems that stand at this step; nullptr: a system takes no part, or another process has
+  /// it. All processes call it and take the same decisions; that of a pair is keyed by seed, step
+  /// and pair. Throws UserError, in all of them, where two systems cannot exchange particles.
   void exchange(std::uint64_t step, const std::vector<Run*>& systems);
   /// The step of the last exchange; 0: there was none.
   std::uint64_t last_step() const { return last_step_; }
@@ -47,16 +51,28 @@ class ReplicaExchange {
   void restore(const std::string& text);
 
  private:
+  struct Card;
+  struct Swap {
+    std::int64_t pair;
+    double into_first = 1, into_second = 1;  // factors of velocities
+  };
   bool takes_part(const Run* run) const;
-  bool exchange_pair(std::uint64_t step, std::int64_t k, Run& a, Run& b);
+  Card card_of(std::int64_t system, Run& run, bool tried);
+  std::vector<Card> cards_of_all(std::int64_t first, const std::vector<Run*>& systems);
+  std::vector<double> energies_of_all(const std::vector<std::int64_t>& pairs,
+                                      const std::vector<Run*>& systems);
+  void swap(const std::vector<Swap>& swaps, const std::vector<Card>& cards,
+            const std::vector<Run*>& systems);
+  bool accept(std::uint64_t step, std::int64_t pair, double delta) const;
   void count_trips();
 
   ExchangeSettings settings_;
   std::uint64_t seed_, last_step_ = 0;
+  Communicator& all_;
   std::vector<std::int64_t> replica_;
   std::vector<int> bound_;  // [replica]: 1: it was in the first system last, 2: in the last
   std::vector<Pair> pairs_;
-  std::vector<char> alike_;  // [pair]: particles are known to be of the same types and masses
+  std::vector<std::uint64_t> kinds_;  // [system]: hash of types and masses by id; 0: not known
   std::int64_t round_trips_ = 0;
 };
 

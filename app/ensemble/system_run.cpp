@@ -10,17 +10,13 @@
 
 namespace perrin {
 namespace fs = std::filesystem;
-namespace {
 
-/// CUDA has a current device for each thread.
 void use_device([[maybe_unused]] const Device& device) {
 #ifdef PERRIN_CUDA
   if (device.is_cuda())
     check_cuda(cudaSetDevice(std::stoi(device.name().substr(5))), "selecting the device");
 #endif
 }
-
-}  // namespace
 
 SystemRun::SystemRun(EnsembleContext& ensemble, std::int64_t system)
     : ensemble_(ensemble),

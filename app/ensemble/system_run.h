@@ -17,6 +17,9 @@
 
 namespace perrin {
 
+/// CUDA has a current device for each thread.
+void use_device(const Device& device);
+
 /// What the systems of an ensemble have in common.
 struct EnsembleContext {
   const Variations& variations;

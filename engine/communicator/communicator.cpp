@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <chrono>
 #include <cstdio>
@@ -12,6 +13,7 @@
 #include <fstream>
 #include <thread>
 
+#include "engine/communicator/each_alone.h"
 #include "engine/communicator/messages.h"
 
 namespace perrin {
@@ -71,6 +73,28 @@ class Patience {
 
 constexpr double last_wait = 60;  // seconds that a failed run waits for its processes
 
+/// Of one process, which has nobody to speak to.
+class NoMessages : public Messages {
+ public:
+  int rank() const override { return 0; }
+  int count() const override { return 1; }
+  int host_rank() const override { return 0; }
+  int host_count() const override { return 1; }
+  void send(Kind, int, const void*, std::size_t) override {}
+  void receive(Kind, int, void*, std::size_t) override {}
+  void broadcast(void*, std::size_t, int) override {}
+  void all_gather(void*, const std::vector<std::size_t>&) override {}
+  void reduce(std::int64_t*, int, Reduction) override {}
+  std::unique_ptr<Post> post(int) override { return nullptr; }
+  bool done(Kind) override { return true; }
+  bool rung() override { return false; }
+  void ring() override {}
+  void finish() override {}
+  void abort(int) override {}
+};
+
+std::atomic<Communicator*> alone = nullptr;  // while EachAlone lives
+
 }  // namespace
 
 Launched launched() {
@@ -96,8 +120,15 @@ std::string mpi_in_build() {
 
 Communicator& Communicator::world() {
   static Communicator processes;
-  return processes;
+  Communicator* const instead = alone;
+  return instead ? *instead : processes;
 }
+
+EachAlone::EachAlone() : all_(Communicator::world()), before_(alone) {
+  static Communicator one(std::make_shared<NoMessages>());
+  alone = &one;
+}
+EachAlone::~EachAlone() { alone = before_; }
 
 bool Communicator::started_together() { return launched().count > 1; }
 
@@ -155,7 +186,7 @@ std::unique_ptr<Post> Communicator::post(int slots) {
 }
 
 void Communicator::wait_for(int kind) {
-  if (!messages_) return;
+  if (!several()) return;
   Patience patience;
   while (!messages_->done(Kind(kind))) {
     if (patience.time_to_listen() && messages_->rung()) {
@@ -177,7 +208,7 @@ void Communicator::in_pieces(std::size_t bytes, const F& f) const {
 void Communicator::barrier() { sum(0); }
 
 void Communicator::broadcast(void* data, std::size_t bytes, int root) {
-  if (!messages_) return;
+  if (!several()) return;
   in_pieces(bytes, [&](std::size_t begin, std::size_t n) {
     messages_->broadcast(static_cast<char*>(data) + begin, n, root);
   });
@@ -185,6 +216,7 @@ void Communicator::broadcast(void* data, std::size_t bytes, int root) {
 }
 
 std::int64_t Communicator::of_first(std::int64_t value) {
+  if (!several()) return value;  // of any thread
   small_ = value;
   broadcast(&small_, sizeof small_);
   return small_;
@@ -202,7 +234,7 @@ std::string Communicator::of_first(const std::string& text) {
 }
 
 void Communicator::all_gather(void* data, const std::vector<std::size_t>& offsets) {
-  if (!messages_) return;
+  if (!several()) return;
   PERRIN_ASSERT(offsets.size() == std::size_t(count_) + 1 && offsets[0] == 0);
   if (offsets.back() == 0) return;
   if (offsets.back() <= largest_) {
@@ -219,7 +251,7 @@ void Communicator::all_gather(void* data, const std::vector<std::size_t>& offset
 }
 
 std::vector<std::string> Communicator::all_gather(const std::string& mine) {
-  if (!messages_) return {mine};
+  if (!several()) return {mine};
   std::vector<std::uint64_t> sizes(std::size_t(count_), 0);
   std::vector<std::size_t> offsets(sizes.size() + 1, 0);
   for (std::size_t p = 0; p < offsets.size(); ++p) offsets[p] = p * sizeof sizes[0];
@@ -235,7 +267,7 @@ std::vector<std::string> Communicator::all_gather(const std::string& mine) {
 }
 
 std::int64_t Communicator::reduce(std::int64_t value, int reduction) {
-  if (!messages_) return value;
+  if (!several()) return value;
   small_ = value;
   messages_->reduce(&small_, 1, Messages::Reduction(reduction));
   wait_for(int(Kind::collective));
@@ -246,7 +278,7 @@ std::int64_t Communicator::sum(std::int64_t value) {
   return reduce(value, int(Messages::Reduction::sum));
 }
 void Communicator::sum(std::span<std::int64_t> values) {
-  if (!messages_ || values.empty()) return;
+  if (!several() || values.empty()) return;
   numbers_.assign(values.begin(), values.end());
   messages_->reduce(numbers_.data(), int(numbers_.size()), Messages::Reduction::sum);
   wait_for(int(Kind::collective));

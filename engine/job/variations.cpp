@@ -8,6 +8,7 @@
 #include <regex>
 
 #include "engine/base/error.h"
+#include "engine/communicator/communicator.h"
 #include "engine/formula/json_number.h"
 #include "engine/settings/settings_parse.h"
 
@@ -44,7 +45,8 @@ void Variations::parse(const Catalogue& catalogue) {
   if (!problems_.empty()) return;
   if (!file_.value().contains("seed")) {
     std::random_device entropy;
-    file_.set(fmt::format("seed={}", ((std::uint64_t(entropy()) << 32) | entropy()) >> 12));
+    const std::uint64_t drawn = ((std::uint64_t(entropy()) << 32) | entropy()) >> 12;
+    file_.set(fmt::format("seed={}", Communicator::world().of_first(std::int64_t(drawn))));
   }
   if (!is_seed(file_.value()["seed"])) return report("seed", "must be an integer from 0 to 2^53");
   seed_ = file_.value()["seed"].get<std::uint64_t>();
