@@ -9,7 +9,7 @@
 #include "engine/device/tasks.h"
 
 #ifdef PERRIN_KISSFFT
-#include <kissfft/kissfft.hh>
+#include "forces/charges/fft_lanes.h"
 #endif
 #ifdef PERRIN_CUFFT
 #include <cufft.h>
@@ -19,7 +19,7 @@ namespace perrin {
 
 struct Fft3::Plan {
 #ifdef PERRIN_KISSFFT
-  std::vector<kissfft<Real>> forward, inverse;  // [axis]
+  std::vector<kissfft<Lanes>> forward, inverse;  // [axis]
 #endif
 #ifdef PERRIN_CUFFT
   cufftHandle handle = 0;
@@ -33,35 +33,42 @@ struct Fft3::Plan {
 namespace {
 
 #ifdef PERRIN_KISSFFT
-using Number = std::complex<Real>;
+/// Lines of n numbers, `stride` apart; line l begins at (l / row) · outer + (l % row) · step. As
+/// many as there are lanes are transformed at a time; where fewer are left, the other lanes are 0.
+struct Lines {
+  std::int64_t n, stride, count, row, outer, step;
 
-/// Lines of n numbers, `stride` apart, that begin at all (a, b): a · outer + b, b < inner. Several
-/// neighbours at a time, which are near in memory.
-void transform_lines(const Device& device, const kissfft<Real>& fft, Number* data, std::int64_t n,
-                     std::int64_t stride, std::int64_t outer_count, std::int64_t outer,
-                     std::int64_t inner_count) {
-  constexpr std::int64_t together = 8;
-  const std::int64_t groups = (inner_count + together - 1) / together;
+  Complex* begin(Complex* data, std::int64_t line) const {
+    return data + line / row * outer + line % row * step;
+  }
+};
+
+void transform(const Device& device, const kissfft<Lanes>& fft, Complex* data, const Lines& lines) {
+  const std::int64_t tasks = (lines.count + Lanes::count - 1) / Lanes::count;
   for_tasks(
-      device, outer_count * groups,
+      device, tasks,
       [&](std::int64_t task, int) {
-        const std::int64_t first = task % groups * together;
-        const std::int64_t count = std::min(together, inner_count - first);
-        Number* const at = data + task / groups * outer + first;
+        using Number = std::complex<Lanes>;
         static thread_local std::vector<Number> in, out;
-        in.resize(std::size_t(together * n)), out.resize(std::size_t(n));
-        for (std::int64_t k = 0; k < n; ++k)
-          for (std::int64_t line = 0; line < count; ++line)
-            in[std::size_t(line * n + k)] = at[k * stride + line];
-        for (std::int64_t line = 0; line < count; ++line) {
-          fft.transform(in.data() + line * n, out.data());
-          std::copy(out.begin(), out.end(), in.begin() + line * n);
+        in.assign(std::size_t(lines.n), Number{}), out.resize(std::size_t(lines.n));
+        const std::int64_t first = task * Lanes::count;
+        const std::int64_t some = std::min<std::int64_t>(Lanes::count, lines.count - first);
+        Complex* at[Lanes::count];
+        for (std::int64_t lane = 0; lane < some; ++lane) at[lane] = lines.begin(data, first + lane);
+        for (std::int64_t k = 0; k < lines.n; ++k) {
+          Lanes re, im;
+          for (std::int64_t lane = 0; lane < some; ++lane)
+            re[lane] = at[lane][k * lines.stride].re, im[lane] = at[lane][k * lines.stride].im;
+          in[std::size_t(k)] = {re, im};
         }
-        for (std::int64_t k = 0; k < n; ++k)
-          for (std::int64_t line = 0; line < count; ++line)
-            at[k * stride + line] = in[std::size_t(line * n + k)];
+        fft.transform(in.data(), out.data());
+        for (std::int64_t k = 0; k < lines.n; ++k) {
+          const Lanes re = out[std::size_t(k)].real(), im = out[std::size_t(k)].imag();
+          for (std::int64_t lane = 0; lane < some; ++lane)
+            at[lane][k * lines.stride] = {re[lane], im[lane]};
+        }
       },
-      outer_count * groups * n > 2048);
+      lines.count * lines.n > 2048);
 }
 #endif
 
@@ -145,11 +152,10 @@ void Fft3::run([[maybe_unused]] Complex* data, [[maybe_unused]] bool inverse) co
 #endif
 #ifdef PERRIN_KISSFFT
   const auto [nx, ny, nz] = size_;
-  auto* const at = reinterpret_cast<Number*>(data);
   const auto& fft = inverse ? plan_->inverse : plan_->forward;
-  transform_lines(device_, fft[2], at, nz, 1, nx * ny, nz, 1);
-  transform_lines(device_, fft[1], at, ny, nz, nx, ny * nz, nz);
-  transform_lines(device_, fft[0], at, nx, ny * nz, 1, 0, ny * nz);
+  transform(device_, fft[2], data, {nz, 1, nx * ny, nx * ny, 0, nz});
+  transform(device_, fft[1], data, {ny, nz, nx * nz, nz, ny * nz, 1});
+  transform(device_, fft[0], data, {nx, ny * nz, ny * nz, ny * nz, 0, 1});
 #endif
 }
 

@@ -1,8 +1,9 @@
 // Fourier transforms of a mesh in three dimensions: by cuFFT on a GPU, by kissfft on the CPU.
 //
 // The transforms are libraries' (https://docs.nvidia.com/cuda/cufft,
-// https://github.com/mborgerding/kissfft). One library gives the same bits for the same size on the
-// same device, whatever the threads; those of CPU and GPU differ in the last bits.
+// https://github.com/mborgerding/kissfft, several lines at a time: fft_lanes.h). One library gives
+// the same bits for the same size on the same device, whatever the threads; those of CPU and GPU
+// differ in the last bits.
 #pragma once
 
 #include <array>

@@ -5,6 +5,7 @@ parameters, Madelung's constant, NIST's water, differences of energies for force
     charges.py PERRIN [unittest arguments]
 """
 
+import json
 import math
 import os
 import subprocess
@@ -653,6 +654,20 @@ class Ewald(ChargeCase):
         expected = -3819.2497140430355 + 52.13245734204947 - 23652.080370504391 + 23363.573741866534
         self.assertAlmostEqual(self.measured(job)[0] - more, expected,
                                delta=1e-4 if DOUBLE else 3e-3)
+
+    def test_openmm(self):
+        """Energy and forces of OpenMM's particle mesh Ewald (tests/reference/openmm)."""
+        with open(os.path.join(REFERENCE, "openmm", "charges.json")) as file:
+            reference = json.load(file)
+        for name, box in reference["boxes"].items():
+            p, h = numpy.array(box["positions"]), numpy.array(box["edges"])
+            system = self.data(p, numpy.array(reference["charges"]), h)
+            for accuracy, cutoff in ((1e-3, 2.5), (1e-5, 4)):
+                energy, force, _ = self.measured(self.job(system, [
+                    {"type": "ewald", "cutoff": cutoff, "accuracy": accuracy}]))
+                error = force - numpy.array(box["forces"])
+                self.assertLess(math.sqrt((error**2).sum(axis=1).mean()), 1.5 * accuracy, name)
+                self.assertAlmostEqual(energy, box["energy"], delta=20 * accuracy, msg=name)
 
     def test_excluded_and_special_pairs(self):
         """Of bonded particles, also far apart, and those three bonds apart."""
