@@ -8,6 +8,7 @@
 #include <limits>
 #include <thread>
 
+#include "app/ensemble/ensemble_store.h"
 #include "app/same_run.h"
 #include "engine/base/error.h"
 #include "engine/communicator/communicator.h"
@@ -419,6 +420,8 @@ void EnsembleRun::run_all() {
   else
     run_dealt_out();
   gather_results();
+  if (all_.first() && variations_.settings().files == "one")
+    store_systems(options_.output_directory, variations_);
   if (stopped_ == 0) progress_->finish(ended_before_ + complete_);
   summary(std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count());
 }
@@ -481,10 +484,15 @@ void run_ensemble(JsonFile file, JobOptions options) {
   const Json whole = file.value();
   const Variations variations(std::move(file), components.registry);
   options.device = device_of(variations.file(), options);
-  if (is_ensemble_folder(options.output_directory) && !options.overwrite)
+  const bool replaced = is_ensemble_folder(options.output_directory);
+  if (replaced && !options.overwrite)
     throw UserError(fmt::format(
         "{0}: has an ensemble already: perrin resume {0} continues it, --overwrite replaces it",
         options.output_directory.string()));
+  const fs::path store = options.output_directory / ensemble_store_name;
+  if (std::error_code ignored;
+      variations.settings().files == "one" && fs::exists(store, ignored) && !options.overwrite)
+    throw UserError(fmt::format("{}: exists; --overwrite replaces it", store.string()));
   EnsembleRun run(variations, options, false);
   run.validate();
   all.barrier();  // all have looked at what is there
@@ -494,6 +502,9 @@ void run_ensemble(JsonFile file, JobOptions options) {
       std::error_code ignored;
       fs::remove(options.output_directory / variations.name(k) / "system.json", ignored);
     }
+    std::error_code ignored;
+    if (options.overwrite && (replaced || variations.settings().files == "one"))
+      fs::remove(store, ignored);  // of the one before
     Json job = whole;
     job["seed"] = variations.seed();
     write_ensemble_file(

@@ -28,6 +28,7 @@ struct EnsembleSettings {
   std::optional<std::int64_t> count;
   std::map<std::string, Json> vary;
   std::optional<ExchangeSettings> exchange;
+  std::string files = "folders";
 };
 template <class D>
 void describe(D& d, EnsembleSettings& s) {
@@ -42,6 +43,11 @@ void describe(D& d, EnsembleSettings& s) {
              "(the default) gives system k the seed of the job plus k");
   d.optional("exchange", s.exchange, Any{},
              "replica exchange between systems with different temperatures or forces");
+  d.optional(
+      "files", s.files, OneOf{"folders", "one"},
+      "\"folders\": a folder of files for each system; \"one\": when all have ended or were "
+      "stopped, ensemble.h5 has a group for each system with what its HDF5 files hold, which "
+      "are then removed where the system is complete");
 }
 
 }  // namespace perrin

@@ -13,14 +13,14 @@ from perrin._perrin import resume_ensemble as _resume, run_ensemble as _run
 from perrin.errors import JobError
 from perrin.simulation import _plain
 from perrin.statistics import mean
-from perrin.trajectory import Trajectory, open as _open, thermo as _thermo
+from perrin.trajectory import Trajectory, open as _open, table_of, thermo as _thermo
 
 
 class Ensemble:
     """What an ensemble's folder holds; `perrin run` of a job with "ensemble" makes the same.
 
     len(ensemble) systems; ensemble[k] is the folder of one, ensemble.trajectory(k) opens its
-    trajectory.
+    trajectory. Files of a system are read from its folder, or from ensemble.h5 ("files": "one").
     """
 
     def __init__(self, folder: Union[str, os.PathLike[str]]) -> None:
@@ -66,13 +66,34 @@ class Ensemble:
         import pandas
         return pandas.DataFrame([system["values"] for system in self._systems])
 
+    def _stored(self, k, file):
+        """The group of ensemble.h5 that has a file of a system, unless its folder has it."""
+        group = f"systems/{self._systems[k]['folder']}/{file}"
+        if (self[k] / file).exists() or not self._store.exists():
+            return ""
+        import h5py
+        with h5py.File(self._store, "r") as store:
+            return group if group in store else ""
+
+    @property
+    def _store(self):
+        return self.folder / "ensemble.h5"
+
+    def _table(self, k, file):
+        group = self._stored(k, file)
+        if not group:
+            return _thermo(self[k] / file)
+        import h5py
+        with h5py.File(self._store, "r") as store:
+            return table_of(store[group], f"{self._store}:{group}")
+
     def thermo(self, file: str = "thermo.h5") -> Tuple[np.ndarray, List[str]]:
         """The table of a file of all systems: array [system, row, column], and the names of the
         columns. Rows that a system does not have are NaN."""
         tables = []
         for k in range(len(self)):
             try:
-                tables.append(_thermo(self[k] / file))
+                tables.append(self._table(k, file))
             except FileNotFoundError:
                 tables.append(None)
         known = [table for table in tables if table is not None]
@@ -93,7 +114,7 @@ class Ensemble:
         for k in range(len(self)):
             row = dict(self._systems[k]["values"])
             try:
-                table = _thermo(self[k] / file)
+                table = self._table(k, file)
             except FileNotFoundError:
                 rows.append(row)
                 continue
@@ -115,7 +136,21 @@ class Ensemble:
             raise JobError(f"the systems of {self.folder} exchange no replicas") from None
 
     def trajectory(self, k: int, file: str = "trajectory.h5") -> Trajectory:
-        return _open(self[k] / file)
+        group = self._stored(k, file)
+        return Trajectory(self._store, group) if group else _open(self[k] / file)
+
+    def extract(self, k: int, file: str, path: Union[str, os.PathLike[str]]) -> None:
+        """Makes a file of its own, which must not exist, of a system's file in ensemble.h5."""
+        group = self._stored(k, file)
+        if not group:
+            raise JobError(f"{self._store} has no {file} of system {k}")
+        import h5py
+        with h5py.File(self._store, "r") as store, h5py.File(
+                path, "x", libver=("v110", "v110")) as out:
+            for name in store[group]:
+                store.copy(f"{group}/{name}", out, expand_refs=True)
+            for name, value in store[group].attrs.items():
+                out.attrs[name] = value
 
     def resume(self, *, device: str = "", threads: int = 0, quiet: bool = True) -> Ensemble:
         """Goes on where systems were stopped; complete ones stay as they are."""
@@ -131,20 +166,21 @@ class Ensemble:
 
 
 def ensemble(job: Any, *, count: Optional[int] = None, vary: Optional[Mapping[str, Any]] = None,
-             exchange: Optional[Mapping[str, Any]] = None,
+             exchange: Optional[Mapping[str, Any]] = None, files: Optional[str] = None,
              folder: Union[str, os.PathLike[str]] = "ensemble", device: str = "", threads: int = 0,
              overwrite: bool = False, quiet: bool = True) -> Ensemble:
     """Runs systems of one job beside one another, each with the bits that it has alone.
 
     `vary` maps paths in the job to a value for each system, {"linear": [first, last]} or
     {"geometric": [first, last]}; seeds differ unless it says otherwise. `exchange`:
-    {"every": steps}, replica exchange. Without them the job's own "ensemble" counts. Returns an
-    Ensemble. Raises JobError with all mistakes, RunError where a system has failed (the others
-    are complete then: perrin.Ensemble(folder) has them).
+    {"every": steps}, replica exchange. `files`: "folders", or "one" for all in ensemble.h5. Without
+    them the job's own "ensemble" counts. Returns an Ensemble. Raises JobError with all mistakes,
+    RunError where a system has failed (the others are complete then: perrin.Ensemble(folder) has
+    them).
     """
     file, text = "", ""
     functions = []
-    settings = {"count": count, "vary": vary, "exchange": exchange}
+    settings = {"count": count, "vary": vary, "exchange": exchange, "files": files}
     settings = {k: _plain(v, functions) for k, v in settings.items() if v is not None}
     if isinstance(job, (str, os.PathLike)) and not settings:
         file = os.fspath(job)

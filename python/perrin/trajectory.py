@@ -79,11 +79,15 @@ class Trajectory:
     A file of another program or format is first converted, as by `perrin convert`, into a temporary
     file that exists until close(). Raises JobError if a file is invalid."""
 
-    def __init__(self, path: Union[str, os.PathLike[str]]) -> None:
+    def __init__(self, path: Union[str, os.PathLike[str]], group: str = "") -> None:
+        """`group`: where the trajectory is in a file that has several, as in ensemble.h5."""
+        if group:
+            self._open_group(path, group)
+            return
         self.path = arguments.existing_file(
             arguments.path(path, "path"), "a trajectory: what the observer \"trajectory\" has "
             "written, or what perrin convert reads")
-        self._folder, self._file = None, None
+        self._folder, self._file, self._opened = None, None, None
         with builtins.open(self.path, "rb") as file:
             head = file.read(8)
         is_hdf5 = head == b"\x89HDF\r\n\x1a\n"
@@ -94,6 +98,18 @@ class Trajectory:
             if self._file is not None:
                 self._file.close()
             self._file = _h5py().File(checked.converted(source, self._temporary()), "r")
+        self._look_at_file()
+
+    def _open_group(self, path, group):
+        self.path, self._folder = f"{os.fspath(path)}:{group}", None
+        self._opened = _h5py().File(path, "r")
+        self._file = checked.find(self._opened, group)
+        if self._file is None or not self._is_own():
+            self._opened.close()
+            raise JobError(f"{os.fspath(path)}: {group} is no trajectory of Perrin")
+        self._look_at_file()
+
+    def _look_at_file(self):
         self._group = self._file["particles/all"]
         self._dimension = int(np.atleast_1d(self._perrin("dimension", 3))[0])
         names = self._perrin("type_names", None)
@@ -270,7 +286,9 @@ class Trajectory:
                    self._dimension, np.zeros(3))
 
     def close(self) -> None:
-        if self._file is not None:
+        if self._opened is not None:
+            self._opened.close()
+        elif self._file is not None:
             self._file.close()
         if self._folder is not None:
             self._folder.cleanup()
@@ -281,9 +299,15 @@ class Trajectory:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
+    def _require_file(self):
+        if self._opened is not None:
+            raise JobError(f"{self.path}: is a group of a file; Ensemble.extract() makes a file of "
+                           "its own of it")
+
     def to_mdanalysis(self) -> Any:
         """An MDAnalysis Universe over the file, with types, masses and bonds."""
         import MDAnalysis
+        self._require_file()
         universe = MDAnalysis.Universe.empty(self._particles, trajectory=True)
         universe.add_TopologyAttr("types", [self.type_names[t] for t in self[0].types])
         universe.add_TopologyAttr("masses", self.masses)
@@ -308,6 +332,7 @@ class Trajectory:
     def to_gsd(self, path: Union[str, os.PathLike[str]], overwrite: bool = False) -> None:
         """Writes a GSD file of all frames, as `perrin convert`."""
         from perrin._perrin import program
+        self._require_file()
         if program(["perrin", "convert", self.path, os.fspath(path)] + ["--overwrite"] * overwrite):
             raise OSError(f"{self.path} could not be converted to {path}")
 
@@ -322,28 +347,34 @@ def thermo(path: Union[str, os.PathLike[str]] = "thermo.h5") -> Any:
     """A table of a run as a pandas DataFrame, with a row for each step and columns step, time and
     one for each observable; of tensors one for each component (pressure_tensor_xx, …). Units are in
     its attrs["units"]."""
-    import pandas
     h5py = _h5py()
     path = arguments.existing_file(arguments.path(path, "path"), "a table of a run: what the "
                                    "observer \"thermo\" has written")
     if not h5py.is_hdf5(path):
         raise JobError(f"{path}: is no HDF5 file: expected a table of a run, such as thermo.h5")
     with h5py.File(path, "r") as file:
-        if "observables" not in file:
-            raise JobError(f"{path}: is no table of a run: it has no /observables "
-                           "(perrin.open() reads trajectories)")
-        columns, units = {}, {}
-        for name, group in file["observables"].items():
-            if "value" not in group:
-                continue
-            values = group["value"][:]
-            if "unit" in group["value"].attrs:
-                units[name] = str(group["value"].attrs["unit"])
-            if not columns:
-                columns = {"step": group["step"][:], "time": group["time"][:]}
-            for place in np.ndindex(values.shape[1:]):
-                axes = "".join("xyz"[k] if values.shape[-1] == 3 else str(k) for k in place)
-                columns[name + ("_" + axes if axes else "")] = values[(slice(None), *place)]
+        return table_of(file, path)
+
+
+def table_of(file: Any, where: str) -> Any:
+    """The table in a file of h5py, or in a group that holds what a file does; `where` is it, for
+    errors."""
+    import pandas
+    if "observables" not in file:
+        raise JobError(f"{where}: is no table of a run: it has no /observables "
+                       "(perrin.open() reads trajectories)")
+    columns, units = {}, {}
+    for name, group in file["observables"].items():
+        if "value" not in group:
+            continue
+        values = group["value"][:]
+        if "unit" in group["value"].attrs:
+            units[name] = str(group["value"].attrs["unit"])
+        if not columns:
+            columns = {"step": group["step"][:], "time": group["time"][:]}
+        for place in np.ndindex(values.shape[1:]):
+            axes = "".join("xyz"[k] if values.shape[-1] == 3 else str(k) for k in place)
+            columns[name + ("_" + axes if axes else "")] = values[(slice(None), *place)]
     table = pandas.DataFrame(columns)
     table.attrs["units"] = units
     return table

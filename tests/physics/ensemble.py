@@ -219,6 +219,96 @@ class Ensemble(JobCase):
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
         self.assertRegex(done.stderr, "do not go together")
 
+    # -- one file ----------------------------------------------------------------------------------
+
+    def one(self, folder, system):
+        """All numbers of the files of a system in ensemble.h5."""
+        found = {}
+        with h5py.File(self.path(folder, "ensemble.h5")) as h:
+            for file in h[f"systems/{system}"].attrs["files"]:
+                h[f"systems/{system}/{file}"].visititems(
+                    lambda name, item: found.update({(file, name): item[()]})
+                    if isinstance(item, h5py.Dataset) and item.dtype.kind in "iuf"
+                    and not name.endswith("wall_time") else None)
+        return found
+
+    def outputs(self, folder, system):
+        return sorted(f for f in os.listdir(self.path(folder, str(system))) if f.endswith(".h5")
+                      and not f.startswith("checkpoint"))
+
+    def same_as_folders(self, one, folders, systems):
+        for k in systems:
+            a, b = self.one(one, k), self.data(f"{folders}/{k}", "thermo.h5", "trajectory.h5")
+            self.assertEqual(a.keys(), b.keys())
+            self.assertGreater(len(a), 5)
+            for name in a:
+                numpy.testing.assert_array_equal(a[name], b[name], err_msg=str(name))
+
+    def test_one_file_after_stops_has_what_folders_have(self):
+        what = job({"count": 3, "vary": {TEMPERATURE: [0.9, 1.0, 1.1], "stages[0].steps":
+                                         [200, 4000, 4000]}}, langevin(4000),
+                   observers=[{"type": "trajectory", "stride": 200}])
+        self.run_job(what, folder="folders")
+        what["ensemble"]["files"] = "one"
+        self.run_job(what, "--time-limit", "0.4", folder="one")
+        self.assertEqual(self.outputs("one", 0), [])
+        self.assertEqual(self.outputs("one", 1), ["thermo.h5", "trajectory.h5"])
+        with h5py.File(self.path("one", "ensemble.h5")) as h:
+            self.assertEqual([h[f"systems/{k}"].attrs["state"] for k in (0, 1)], ["complete", ""])
+            self.assertEqual(list(h["systems/1"].attrs["files"]), ["thermo.h5", "trajectory.h5"])
+        done = self.perrin("resume", self.path("one"), "--device", DEVICE)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual([self.outputs("one", k) for k in range(3)], [[], [], []])
+        self.same_as_folders("one", "folders", range(3))
+        with h5py.File(self.path("one", "ensemble.h5")) as h:
+            table = h["tables/thermo.h5/value"][:]
+            column = [name.decode() for name in h["tables/thermo.h5/column"]].index("temperature")
+        self.assertEqual(table.shape[:2], (3, 401))
+        self.assertTrue(numpy.isnan(table[0, 21:]).all())
+        numpy.testing.assert_array_equal(table[2, :, column],
+                                         self.column("temperature", "folders/2"))
+
+    def test_one_file_of_an_ensemble_with_a_failure(self):
+        what = job({"vary": {"stages[0].integrator.timestep": [0.005, 5.0]}, "files": "one"},
+                   langevin(50))
+        done = self.try_job(what)
+        self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+        with h5py.File(self.path("ensemble.h5")) as h:
+            self.assertEqual([h[f"systems/{k}"].attrs["state"] for k in (0, 1)],
+                             ["complete", "failed"])
+        self.assertEqual([self.outputs(".", k) for k in (0, 1)], [[], ["thermo.h5"]])
+
+    def test_references_within_a_file_are_kept(self):
+        """Of bonds to the group of their particles."""
+        chain = {"type": "chains", "chains": 5, "pattern": "A4", "bond_length": 1, "density": 0.1,
+                 "min_distance": 0}
+        what = job({"count": 2, "files": "one"}, langevin(10, timestep=0.001), system=chain,
+                   forces=[{"type": "bond_harmonic",
+                            "bonds": {"bond": {"stiffness": 10, "length": 1}}}],
+                   observers=[{"type": "trajectory", "stride": 5}])
+        self.run_job(what)
+        with h5py.File(self.path("ensemble.h5")) as h:
+            file = h["systems/1/trajectory.h5"]
+            found = []
+            file.visititems(lambda name, item: found.extend(
+                (name, h[value].name) for value in item.attrs.values()
+                if isinstance(value, h5py.Reference)))
+        self.assertEqual([target for _, target in found],
+                         ["/systems/1/trajectory.h5/particles/all"] * len(found))
+        self.assertGreater(len(found), 0)
+
+    def test_a_file_of_this_name_is_kept(self):
+        with h5py.File(self.path("ensemble.h5"), "w") as h:
+            h["mine"] = 1
+        what = job({"count": 2, "files": "one"}, langevin(10))
+        done = self.try_job(what)
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertRegex(done.stderr, "ensemble.h5: exists; --overwrite replaces it")
+        what["ensemble"]["files"] = "folders"
+        self.assertEqual(self.try_job(what).returncode, 0)
+        with h5py.File(self.path("ensemble.h5")) as h:
+            self.assertEqual(h["mine"][()], 1)
+
     # -- exchange ----------------------------------------------------------------------------------
 
     def positions(self, system, skip, axis=0):

@@ -131,8 +131,8 @@ class EnsembleProcesses(JobCase):
     # -- stops -------------------------------------------------------------------------------------
 
     def parts(self, what, folder, counts):
-        """A run that is stopped by a signal to one process, and resumed on the next number of processes until
-        it is complete. Returns how often it was stopped."""
+        """A run that is stopped by a signal to one process, and resumed on the next number of
+        processes until it is complete. Returns how often it was stopped."""
         with open(self.path("job.json"), "w") as out:
             json.dump(what, out)
         arguments = ["run", self.path("job.json"), "--output-dir", self.path(folder)]

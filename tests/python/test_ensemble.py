@@ -63,3 +63,41 @@ def test_exchange_and_mistakes(tmp_path):
                         folder=tmp_path / "fails", device="cpu")
     failed = perrin.Ensemble(tmp_path / "fails")
     assert failed.states == ["complete", "failed"] and list(failed.errors) == [1]
+
+
+def test_one_file_has_what_folders_have(tmp_path):
+    what = job()
+    what["observers"] += [{"type": "trajectory", "stride": 20}, {"type": "checkpoint", "steps": 50}]
+    settings = {"vary": {PATH: [0.8, 1.2], "system.cells": [[3, 3, 3], [4, 3, 3]]}, "device": "cpu"}
+    folders = perrin.ensemble(what, folder=tmp_path / "folders", **settings)
+    one = perrin.ensemble(what, folder=tmp_path / "one", files="one", **settings)
+    assert not (one[0] / "thermo.h5").exists() and (one[0] / "checkpoint.h5").exists()
+    for a, b in zip(folders.thermo(), one.thermo()):
+        assert np.array_equal(a, b)
+    assert folders.means().equals(one.means())
+    for k in range(2):
+        with folders.trajectory(k) as a, one.trajectory(k) as b:
+            assert len(a) == len(b) == 6 and a.job == b.job
+            assert np.array_equal(a[-1].positions, b[-1].positions)
+    import h5py
+    with h5py.File(tmp_path / "one" / "ensemble.h5") as file:
+        table = file["tables/thermo.h5"]
+        columns = [name.decode() for name in table["column"]]
+        rows, names = one.thermo()
+        assert set(columns) == set(names)
+        for name in names:
+            assert np.array_equal(table["value"][:, :, columns.index(name)],
+                                  rows[:, :, names.index(name)])
+        assert list(file[f"values/{PATH}"]) == [0.8, 1.2]
+        assert file["values/system.cells"][1] == b"[4,3,3]"
+        assert file["systems/1"].attrs["state"] == "complete"
+    one.extract(1, "thermo.h5", one[1] / "thermo.h5")
+    one.extract(1, "trajectory.h5", one[1] / "trajectory.h5")
+    assert perrin.thermo(one[1] / "thermo.h5").equals(perrin.thermo(folders[1] / "thermo.h5"))
+    assert perrin.open(one[1] / "trajectory.h5")[-1].step == 100
+    with pytest.raises(perrin.JobError, match="has no g.h5 of system 1"):
+        one.extract(1, "g.h5", tmp_path / "g.h5")
+    # Of an ensemble that is complete the files come back into the one.
+    one.resume()
+    assert not (one[1] / "thermo.h5").exists()
+    assert folders.means().equals(one.means())
