@@ -11,6 +11,7 @@ set(PERRIN_PUBLIC_HEADERS
     engine/system/archive.h engine/system/bond_graph.h engine/system/bond_images.h
     engine/system/box.h
     engine/system/changed_since.h engine/system/moved_position.h
+    engine/system/nearest_vector.h
     engine/system/partners.h
     engine/system/configuration.h engine/system/group.h engine/system/momentum.h
     engine/system/orientations.h engine/system/particle_array.h
@@ -18,7 +19,8 @@ set(PERRIN_PUBLIC_HEADERS
     engine/components/bond_probe.h
     engine/components/box_mover.h engine/components/box_user.h engine/components/chunk.h
     engine/components/force.h engine/components/instant.h engine/components/integrator.h
-    engine/components/observer.h engine/components/registry.h engine/components/run_control.h
+    engine/components/observer.h engine/components/registry.h engine/components/rigid_bodies.h
+    engine/components/run_control.h
     engine/components/setup.h engine/components/source.h engine/components/stage.h
     engine/components/step_context.h engine/components/topology_user.h
     engine/components/totals.h engine/components/trial_moves.h
@@ -35,7 +37,7 @@ set(PERRIN_PUBLIC_HEADERS
     forces/harmonic_trap.h forces/tether.h
     forces/many_body_force.h forces/many_body_loops.h forces/many_body_potential.h
     forces/nearest_image.h forces/number_range.h forces/particle_loop.h
-    forces/trials/trial_loop.h
+    forces/trials/trial_loop.h forces/unwrapped.h
     forces/pair_force.h forces/pair_potential.h forces/potentials/gaussian_core.h
     forces/potentials/lennard_jones.h forces/potentials/morse.h forces/potentials/soft_dpd.h
     forces/potentials/wca.h forces/potentials/yukawa.h forces/powers.h

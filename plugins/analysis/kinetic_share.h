@@ -1,10 +1,14 @@
 // What a particle's motion adds to a pressure or a temperature in slabs or shells: of its velocity,
 // or, where velocities are no part of the dynamics, of the heat bath that stands in for them.
+//
+// Particles whose motion is prescribed (frozen, moving) have a part in the velocity of a slab, and
+// none in its temperature; sites of rigid bodies, whose mass is that of their centres, in neither.
 #pragma once
 
 #include <cmath>
 #include <vector>
 
+#include "engine/components/rigid_bodies.h"
 #include "engine/device/buffer.h"
 #include "engine/dynamics/simulation.h"
 
@@ -14,6 +18,8 @@ namespace perrin::analysis {
 struct KineticShare {
   const std::uint32_t* counts = nullptr;  // [3 type + axis]: 1 or 0; nullptr: velocities
   double kt = 0;
+  GroupMask moves{};    // all but sites
+  GroupMask thermal{};  // those whose velocities count in a temperature
 
   /// m v² along an axis.
   PERRIN_HD double square(const Real4& v, std::uint32_t type, int axis) const {
@@ -40,15 +46,19 @@ class KineticShares {
  public:
   /// Of the present instant; for one sample.
   KineticShare of(const Simulation& s) {
+    KineticShare share;
+    share.thermal = s.thermal();
+    if (s.bodies) share.moves = s.bodies->moved();
     const DegreesOfFreedom& freedom = s.degrees_of_freedom;
-    if (freedom.velocities() == VelocityRole::moved) return {};
+    if (freedom.velocities() == VelocityRole::moved) return share;
     if (freedom.velocities() == VelocityRole::bath) lacking_ = true;
     std::vector<std::uint32_t> counts;
     for (std::size_t type = 0; type < s.particles.types.size(); ++type)
       for (std::size_t axis = 0; axis < 3; ++axis)
         counts.push_back(freedom.counts(type, axis) ? 1 : 0);
     counts_ = Buffer<std::uint32_t>(s.device(), std::span<const std::uint32_t>(counts));
-    return {counts_.data(), s.kt_without_velocities(s.step())};
+    share.counts = counts_.data(), share.kt = s.kt_without_velocities(s.step());
+    return share;
   }
   /// A mean velocity over the samples since the last row: not a number where some had none.
   double velocity(double mean) const { return lacking_ ? std::nan("") : mean; }

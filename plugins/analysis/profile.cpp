@@ -29,9 +29,13 @@ struct Slabs {
     const Vec3<double> v = kinetic.velocity(word);
     const double m = 1 / double(word.w);
     t.value[0] = 1;
+    if (!kinetic.moves.has(p.id[i])) return t;
     t.value[1] = m;
     for (int k = 0; k < 3; ++k) t.value[2 + k] = m * v[k];
-    t.value[5] = kinetic.twice(word, r.type());
+    if (!kinetic.thermal.has(p.id[i])) return t;
+    t.value[5] = 1;
+    for (int k = 0; k < 4; ++k) t.value[6 + k] = t.value[1 + k];
+    t.value[10] = kinetic.twice(word, r.type());
     return t;
   }
 };
@@ -73,12 +77,16 @@ std::vector<double> Profile::row(const Box& box) {
   const double volume = this->volume() / double(bins);
   std::vector<double> row(6 * bins);
   for (std::size_t b = 0; b < bins; ++b) {
-    const double n = sum[b], m = sum[bins + b];
-    const Vec3<double> p{sum[2 * bins + b], sum[3 * bins + b], sum[4 * bins + b]};
-    const Vec3<double> u = m > 0 ? (1 / m) * p : Vec3<double>{};
-    const double thermal = sum[5 * bins + b] - dot(u, p);
+    const auto of = [&](std::size_t quantity) { return sum[quantity * bins + b]; };
+    const auto momentum = [&](std::size_t k) { return Vec3<double>{of(k), of(k + 1), of(k + 2)}; };
+    const auto mean = [](double m, const Vec3<double>& p) {
+      return m > 0 ? (1 / m) * p : Vec3<double>{};
+    };
+    const Vec3<double> u = mean(of(1), momentum(2));
+    const double n = of(5);
+    const double thermal = of(10) - dot(mean(of(6), momentum(7)), momentum(7));
     row[b] = box.origin[axis_] + box.length[axis_] * (double(b) + 0.5) / double(bins);
-    row[bins + b] = n / (double(samples()) * volume);
+    row[bins + b] = of(0) / (double(samples()) * volume);
     for (std::size_t k = 0; k < 3; ++k) row[2 * bins + 3 * b + k] = kinetic_.velocity(u[int(k)]);
     row[5 * bins + b] = n > 0 ? thermal / (double(dimension_) * n * k_boltzmann_) : 0.0;
   }

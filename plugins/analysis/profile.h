@@ -37,13 +37,15 @@ void describe(D& d, ProfileSettings& s) {
 
 /// Columns: coordinate (middle of the slab), density (particles per volume), velocity (of the
 /// slab's centre of mass; overdamped motion has none: not a number), temperature (of the motion
-/// relative to that; in overdamped motion that of the bath).
+/// relative to the centre of mass of those that count, KineticShare; in overdamped motion that of
+/// the bath).
 class Profile final : public SampledObserver {
  public:
   Profile(const ProfileSettings& settings, Setup& setup);
 
-  /// particles, mass, momentum (3), m v² of a slab
-  static constexpr int quantities = 6;
+  /// Of a slab: particles; mass, momentum (3); of those that count in a temperature: particles,
+  /// mass, momentum (3), m v².
+  static constexpr int quantities = 11;
 
  private:
   void sample(Simulation& simulation) override;

@@ -38,11 +38,15 @@ struct Shells {
     const Real4 word = p.velocity[i];
     const Vec3<double> v = kinetic.velocity(word);
     const double m = 1 / double(word.w);
-    t.value[0] = 1;
+    t.value[0] = per_axis;
+    if (!kinetic.moves.has(p.id[i])) return t;
     t.value[1] = m;
     t.value[2] = distance > 0 ? m * dot(v, d) / distance : 0.0;
-    t.value[3] = kinetic.twice(word, r.type());
-    t.value[4] = per_axis;
+    if (!kinetic.thermal.has(p.id[i])) return t;
+    t.value[3] = 1;
+    t.value[4] = m;
+    t.value[5] = t.value[2];
+    t.value[6] = kinetic.twice(word, r.type());
     return t;
   }
 };
@@ -158,12 +162,13 @@ std::vector<double> RadialProfile::row(const Box&) {
     double volume = M_PI * (outer * outer - inner * inner);
     if (axis_ < 0 && dimension_ == 3)
       volume = 4 * M_PI / 3 * (outer * outer * outer - inner * inner * inner);
-    const double n = sums[b], m = sums[bins + b], p = sums[2 * bins + b];
+    const auto of = [&](std::size_t quantity) { return sums[quantity * bins + b]; };
+    const double n = of(3), p = of(5);
     row[b] = inner + width / 2;
-    row[bins + b] = sums[4 * bins + b] / (double(samples()) * volume);
-    row[2 * bins + b] = kinetic_.velocity(m > 0 ? p / m : 0.0);
+    row[bins + b] = of(0) / (double(samples()) * volume);
+    row[2 * bins + b] = kinetic_.velocity(of(1) > 0 ? of(2) / of(1) : 0.0);
     row[3 * bins + b] =
-        n > 0 ? (sums[3 * bins + b] - p * p / m) / (double(dimension_) * n * k_boltzmann_) : 0.0;
+        n > 0 ? (of(6) - p * p / of(4)) / (double(dimension_) * n * k_boltzmann_) : 0.0;
     if (outer > reach_)
       for (const std::size_t column : {1, 2, 3})
         row[column * bins + b] = std::numeric_limits<double>::quiet_NaN();

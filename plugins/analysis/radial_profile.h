@@ -65,8 +65,9 @@ class RadialProfile final : public SampledObserver {
       return *this;
     }
   };
-  // particles, mass, radial momentum, m v², particles per length of the axis
-  static constexpr int quantities = 5;
+  // Of a shell: particles (per length of the axis), mass, radial momentum; of those that count in a
+  // temperature: particles, mass, radial momentum, m v².
+  static constexpr int quantities = 7;
 
  private:
   void sample(Simulation& simulation) override;

@@ -335,6 +335,15 @@ class Bodies(JobCase):
                    for n, g in zip(counts, ("dimers", "trimers", "atoms"))) / 216
         numpy.testing.assert_allclose(mean, self.column("temperature", "whole"), rtol=1e-9)
 
+    def test_temperature_of_a_slab(self):
+        """It is that of the centres and atoms, as the whole temperature."""
+        text = self.parts(BUSSI, NVE, NVE, steps=100)
+        text["observers"].append({"type": "profile", "bins": 1, "stride": 10, "rows_every": 10})
+        self.run_job(text)
+        # Relative to the centre of mass, which hardly moves.
+        numpy.testing.assert_allclose(self.column("temperature", file="profile.h5")[:, 0],
+                                      self.column("temperature"), rtol=0.005)
+
     def test_frozen_and_moving_bodies(self):
         """Sites stay with their bodies; with the work that is done the energy is conserved."""
         drift = []

@@ -6,6 +6,7 @@
 
 import copy
 import json
+import math
 import shutil
 import sys
 import unittest
@@ -387,6 +388,43 @@ class Groups(JobCase):
         self.assertLess(abs(force).max(), 1e-2)
         self.assertGreater(abs(self.column("force_wall")).max(), 10)
         self.assertTrue(numpy.isnan(self.column("temperature_wall")).all())
+
+    def test_profiles_leave_out_what_does_not_count(self):
+        """Temperatures of slabs and shells are those of the particles that move by themselves;
+        densities and velocities those of all."""
+        job = self.parts()
+        job["observers"] += [{"type": "profile", "bins": 1, "stride": 50, "rows_every": 50},
+                             {"type": "radial_profile", "bins": 1, "stride": 50,
+                              "rows_every": 50}]
+        self.run_job(job)
+        with h5py.File(self.path("trajectory.h5")) as file:
+            frames = file["particles/all"]
+            v = frames["velocity/value"][:].astype(float)
+            box = frames["box/edges"]
+            edge = numpy.ravel(box["value"][0] if isinstance(box, h5py.Group) else box[:])[0]
+            r = frames["position/value"][:] - self.middle(file)
+        z = r[0, :, 2]
+        moves = ~(((z >= -3) & (z < -1.5)) | ((z >= 3) & (z < 4.5)))
+        self.assertLess(moves.sum(), 700)
+        profile = {name: self.column(name, file="profile.h5")[:, 0]
+                   for name in ("density", "velocity", "temperature")}
+        numpy.testing.assert_allclose(profile["density"], len(z) / edge**3, rtol=1e-6)
+        numpy.testing.assert_allclose(profile["velocity"], v.mean(axis=1), atol=1e-6)
+        numpy.testing.assert_allclose(profile["temperature"], v[:, moves].var(axis=1).mean(axis=1),
+                                      rtol=1e-5)
+        shell = {name: self.column(name, file="radial_profile.h5")[:, 0]
+                 for name in ("density", "radial_velocity", "temperature")}
+        distance = numpy.linalg.norm(r, axis=2)
+        inside = distance < edge / 2
+        outwards = (v * r).sum(axis=2) / distance
+        for k in range(len(v)):
+            self.assertAlmostEqual(shell["density"][k], inside[k].sum() / (math.pi / 6 * edge**3),
+                                   delta=0.002)  # a particle at the surface
+            radial, thermal = outwards[k, inside[k]], inside[k] & moves
+            self.assertAlmostEqual(shell["radial_velocity"][k], radial.mean(), delta=0.003)
+            n, twice = thermal.sum(), (v[k, thermal]**2).sum()
+            expected = (twice - n * outwards[k, thermal].mean()**2) / (3 * n)
+            self.assertAlmostEqual(shell["temperature"][k], expected, delta=0.003 * expected)
 
     def test_pressure_of_groups(self):
         """Against every pair, half of whose virial belongs to each of its particles; without the
