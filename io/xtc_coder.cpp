@@ -6,7 +6,10 @@
 #include <bit>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <iterator>
+#include <memory>
+#include <utility>
 
 #include "engine/base/error.h"
 
@@ -28,6 +31,35 @@ constexpr std::uint32_t near_sizes[] = {
     1048576, 1321122, 1664510, 2097152, 2642245, 3329021, 4194304, 5284491, 6658042, 8388607};
 constexpr int first_near = 9, last_near = int(std::size(near_sizes)) - 1;
 
+/// The lowest index with room for differences of a size, without branches, which would be guesses.
+class FirstFit {
+ public:
+  constexpr FirstFit() {
+    for (int bits = 0; bits < 33; ++bits) {
+      const std::int64_t least = bits == 0 ? 0 : std::int64_t(1) << (bits - 1);
+      int index = first_near;
+      while (index <= last_near && near_sizes[index] / 2 <= least) ++index;
+      start_[bits] = index;
+      int more = 0;
+      while (index + more <= last_near && near_sizes[index + more] / 2 < 2 * least) ++more;
+      if (more > 3) throw BugError("a factor of two has three indices");
+    }
+    for (int index = 0; index <= last_near; ++index) beyond_[index] = near_sizes[index] / 2;
+    for (int index = last_near + 1; index < last_near + 5; ++index) beyond_[index] = UINT32_MAX;
+  }
+  /// last_near + 1: there is none.
+  int operator()(std::uint32_t difference) const {
+    int index = start_[std::bit_width(difference)];
+    for (int k = 0; k < 3; ++k) index += difference >= beyond_[index] ? 1 : 0;
+    return index;
+  }
+
+ private:
+  int start_[33]{};                        // [bits of a difference]: no lower one has room for it
+  std::uint32_t beyond_[last_near + 5]{};  // [index]: differences that need another
+};
+constexpr FirstFit first_fit;
+
 __extension__ using Wide = unsigned __int128;
 
 using Grid = std::array<std::int32_t, 3>;
@@ -45,23 +77,45 @@ std::int32_t number_at(std::span<const unsigned char> bytes, std::size_t at) {
   return std::int32_t(value);
 }
 
-/// A stream of bits, the highest of each number first.
+/// A stream of bits, the highest of each number first, into bytes that there is room for.
 class Bits {
  public:
-  explicit Bits(std::vector<unsigned char>& out) : out_(out) {}
-  void put(std::uint32_t value, int n) {
-    waiting_ = waiting_ << n | value;
-    for (count_ += n; count_ >= 8; count_ -= 8)
-      out_.push_back((unsigned char)(waiting_ >> (count_ - 8)));
+  /// The stream begins at bit `skip` (0 to 7) of the first byte: where that is not 0, the byte,
+  /// with zeros before, goes to `shared`, since others have its other bits.
+  Bits(unsigned char* out, int skip, unsigned char* shared)
+      : out_(out), shared_(skip > 0 ? shared : nullptr), count_(skip) {}
+  /// `n`: 1 to 64; the value has no bits beyond.
+  void put(std::uint64_t value, int n) {
+    const int room = 64 - count_;
+    if (n < room) {
+      waiting_ = waiting_ << n | value;
+      count_ += n;
+      return;
+    }
+    const int rest = n - room;
+    store((room < 64 ? waiting_ << room : 0) | value >> rest, 8);
+    waiting_ = value & ((std::uint64_t(1) << rest) - 1);
+    count_ = rest;
   }
+  /// The last byte is filled up by zeros.
   void finish() {
-    if (count_ > 0) put(0, 8 - count_);
+    if (count_ > 0) store(waiting_ << (64 - count_), std::size_t(count_ + 7) / 8);
   }
 
  private:
-  std::vector<unsigned char>& out_;
+  void store(std::uint64_t word, std::size_t bytes) {
+    unsigned char byte[8];
+    word = __builtin_bswap64(word);
+    std::memcpy(byte, &word, 8);
+    const std::size_t from = shared_ ? 1 : 0;
+    if (shared_) *std::exchange(shared_, nullptr) = byte[0];
+    std::memcpy(out_ + from, byte + from, bytes - from);
+    out_ += bytes;
+  }
+
+  unsigned char *out_, *shared_;
   std::uint64_t waiting_ = 0;
-  int count_ = 0;
+  int count_;
 };
 
 int bit_length(Wide value) {
@@ -76,20 +130,83 @@ struct Triple {
   int bits;
 
   void put(Bits& out, const std::array<std::uint32_t, 3>& n) const {
+    if (bits <= 64) {
+      const std::uint64_t value = (std::uint64_t(n[0]) * sizes[1] + n[1]) * sizes[2] + n[2];
+      const int whole = (bits - 1) / 8 * 8, left = bits - whole;
+      const std::uint64_t first = whole > 0 ? __builtin_bswap64(value) >> (64 - whole) : 0;
+      return out.put(first << left | value >> whole, bits);
+    }
     auto value = (Wide(n[0]) * sizes[1] + n[1]) * sizes[2] + n[2];
     int left = bits;
-    for (; left > 8; left -= 8, value >>= 8) out.put(std::uint32_t(value & 255), 8);
-    out.put(std::uint32_t(value), left);
+    for (; left > 8; left -= 8, value >>= 8) out.put(std::uint64_t(value & 255), 8);
+    out.put(std::uint64_t(value), left);
   }
 };
 
-/// Writes positions in full or as differences.
-class Coder {
+/// Work on a frame is cut into parts of so many particles, whatever the number of threads.
+constexpr std::int64_t part_size = 16384;
+
+/// f(part, begin, end) for all parts of n particles.
+template <class F>
+void for_parts(Threads& threads, std::int64_t n, const F& f) {
+  const auto one = [&](std::int64_t part) {
+    f(std::size_t(part), part * part_size, std::min(n, (part + 1) * part_size));
+  };
+  const Threads::Work work = [](const void* what, std::int64_t part, int) {
+    (*static_cast<const decltype(one)*>(what))(part);
+  };
+  threads.run((n + part_size - 1) / part_size, work, &one);
+}
+std::size_t parts_of(std::int64_t n) { return std::size_t((n + part_size - 1) / part_size); }
+
+struct Range {
+  Grid low{INT32_MAX, INT32_MAX, INT32_MAX}, high{INT32_MIN, INT32_MIN, INT32_MIN};
+};
+/// Positions as multiples of 1/precision, and their range.
+Range round_positions(const XtcFrame& frame, double precision, const std::string& where,
+                      Threads& threads, Grid* grid) {
+  const auto n = std::int64_t(frame.position.size() / 3);
+  std::vector<Range> parts(parts_of(n));
+  for_parts(threads, n, [&](std::size_t part, std::int64_t begin, std::int64_t end) {
+    Range range;
+    for (std::int64_t i = begin; i < end; ++i)
+      for (std::size_t k = 0; k < 3; ++k) {
+        const double x = frame.position[3 * std::size_t(i) + k] * frame.scale, at = x * precision;
+        if (!(std::abs(at) < most_xtc_steps - 0.5))  // nor is what it is rounded to
+          throw XtcRange(fmt::format(
+              "{}: coordinate {:.9g} of particle {} is beyond the 32 bits of XTC at {:g} steps per "
+              "unit: expected fewer decimals",
+              where, x, i, precision));
+        // To the nearest, halves away from 0.
+        const auto whole = std::int32_t(at);
+        const double rest = at - whole;
+        const std::int32_t nearest = whole + (rest >= 0.5 ? 1 : 0) - (rest <= -0.5 ? 1 : 0);
+        grid[i][k] = nearest;
+        range.low[k] = std::min(range.low[k], nearest);
+        range.high[k] = std::max(range.high[k], nearest);
+      }
+    parts[part] = range;
+  });
+  Range all;
+  for (const Range& part : parts)
+    for (std::size_t k = 0; k < 3; ++k) {
+      all.low[k] = std::min(all.low[k], part.low[k]);
+      all.high[k] = std::max(all.high[k], part.high[k]);
+    }
+  return all;
+}
+
+/// Writes positions in full or as differences. Which are differences depends on all before; that is
+/// found out from a byte of each particle by one thread, all else by many.
+class Packer {
  public:
-  Coder(const std::vector<Grid>& grid, const Grid& low, const Grid& high) : grid_(grid), low_(low) {
+  /// `near_flags`: room for a byte of each particle.
+  Packer(const Grid* grid, std::int64_t n, const Range& range, std::uint8_t* near_flags,
+         Threads& threads)
+      : grid_(grid), n_(n), low_(range.low), near_flags_(near_flags), threads_(threads) {
     bool wide = false;
     for (std::size_t k = 0; k < 3; ++k) {
-      full_.sizes[k] = std::uint32_t(high[k]) - std::uint32_t(low[k]) + 1;
+      full_.sizes[k] = std::uint32_t(range.high[k]) - std::uint32_t(low_[k]) + 1;
       wide = wide || full_.sizes[k] > 0xffffff;
     }
     full_.bits = bit_length(Wide(full_.sizes[0]) * full_.sizes[1] * full_.sizes[2]);
@@ -106,57 +223,123 @@ class Coder {
 
   int index() const { return index_; }
 
-  void write(std::vector<unsigned char>& out) const {
-    Bits bits(out);
+  /// Appends the stream, which ends with a whole byte.
+  void write(std::vector<unsigned char>& out) {
+    find_near();
+    const std::vector<Piece> pieces = cut();
+    const std::size_t begin = out.size();
+    out.resize(begin + (std::size_t(pieces.back().bit) + 7) / 8);
+    std::vector<unsigned char> first(pieces.size(), 0);  // bytes that a piece shares with the last
+    for_parts(threads_, n_, [&](std::size_t p, std::int64_t, std::int64_t) {
+      const Piece& piece = pieces[p];
+      Bits bits(out.data() + begin + piece.bit / 8, int(piece.bit % 8), &first[p]);
+      write_piece(bits, piece, pieces[p + 1].particle);
+    });
+    for (std::size_t p = 0; p + 1 < pieces.size(); ++p)
+      if (first[p] != 0) out[begin + std::size_t(pieces[p].bit / 8)] |= first[p];
+  }
+
+ private:
+  /// Where a part of the stream begins: with whom, after how many differences, at which bit.
+  struct Piece {
+    std::int64_t particle;
+    int before;
+    std::int64_t bit;
+  };
+  static constexpr std::uint8_t near_next = 1, near_second = 2;
+
+  static std::uint32_t apart(std::int32_t a, std::int32_t b) {
+    const std::int64_t d = std::int64_t(a) - b;
+    return std::uint32_t(d < 0 ? -d : d);
+  }
+  static std::uint32_t distance(const Grid& a, const Grid& b) {
+    const std::uint32_t x = apart(a[0], b[0]), y = apart(a[1], b[1]), z = apart(a[2], b[2]);
+    const std::uint32_t xy = x > y ? x : y;
+    return xy > z ? xy : z;
+  }
+  /// Whether all three differences are below half_, without branches.
+  bool near(const Grid& a, const Grid& b) const {
+    const std::int64_t most = half_ - 1;
+    const auto within = [&](std::size_t k) {
+      return std::uint64_t(std::int64_t(a[k]) - b[k] + most) <= std::uint64_t(2 * most);
+    };
+    return bool(int(within(0)) & int(within(1)) & int(within(2)));
+  }
+
+  /// Of each particle, whether the next one is near, and the one after that.
+  void find_near() {
+    for_parts(threads_, n_, [&](std::size_t, std::int64_t begin, std::int64_t end) {
+      const std::int64_t last = std::min(end, n_ - 2);
+      for (std::int64_t i = begin; i < last; ++i)
+        near_flags_[i] = std::uint8_t(near(grid_[i], grid_[i + 1]) * near_next |
+                                      near(grid_[i], grid_[i + 2]) * near_second);
+      for (std::int64_t i = std::max(begin, last); i < end; ++i)
+        near_flags_[i] = i + 1 < n_ && near(grid_[i], grid_[i + 1]) ? near_next : 0;
+    });
+  }
+
+  /// How many of the next come as differences: the first two from this one, each other from the one
+  /// before it.
+  int near_after(std::int64_t i) const {
+    const std::uint8_t own = near_flags_[i];
+    if ((own & near_next) == 0) return 0;
+    if ((own & near_second) == 0) return 1;
+    int more = 2;
+    while (more < most_near && (near_flags_[i + more] & near_next) != 0) ++more;
+    return more;
+  }
+
+  /// A piece for each part, and the end.
+  std::vector<Piece> cut() const {
+    std::vector<Piece> pieces;
+    std::int64_t bit = 0, i = 0;
     int before = 0;
-    for (std::size_t i = 0; i < grid_.size();) {
+    for (std::int64_t part = 0; part < std::int64_t(parts_of(n_)); ++part) {
+      pieces.push_back({i, before, bit});
+      const std::int64_t end = std::min(n_, (part + 1) * part_size);
+      while (i < end) {
+        const int more = near_after(i);
+        bit += full_.bits + 1 + (more != before ? 5 : 0) + more * near_.bits;
+        before = more;
+        i += more + 1;
+      }
+    }
+    pieces.push_back({i, before, bit});
+    return pieces;
+  }
+
+  void write_piece(Bits& bits, const Piece& piece, std::int64_t end) const {
+    int before = piece.before;
+    for (std::int64_t i = piece.particle; i < end;) {
       const int more = near_after(i);
       // The second comes first: molecules that begin with their middle have shorter differences.
       put_full(bits, grid_[more > 0 ? i + 1 : i]);
       bits.put(more != before, 1);
       // How many follow, times three; one for differences that stay as they are.
-      if (more != before) bits.put(std::uint32_t(3 * more + 1), 5);
+      if (more != before) bits.put(std::uint64_t(3 * more + 1), 5);
       before = more;
       if (more > 0) put_near(bits, grid_[i], grid_[i + 1]);
       if (more > 1) put_near(bits, grid_[i + 2], grid_[i]);
-      for (int k = 2; k < more; ++k)
-        put_near(bits, grid_[i + std::size_t(k) + 1], grid_[i + std::size_t(k)]);
-      i += std::size_t(more) + 1;
+      for (int k = 2; k < more; ++k) put_near(bits, grid_[i + k + 1], grid_[i + k]);
+      i += more + 1;
     }
     bits.finish();
   }
 
- private:
-  static std::int64_t distance(const Grid& a, const Grid& b) {
-    std::int64_t most = 0;
-    for (std::size_t k = 0; k < 3; ++k)
-      most = std::max(most, std::abs(std::int64_t(a[k]) - std::int64_t(b[k])));
-    return most;
-  }
-  bool near(const Grid& a, const Grid& b) const { return distance(a, b) < half_; }
-
-  /// How many of the next come as differences.
-  int near_after(std::size_t i) const {
-    if (i + 1 >= grid_.size() || !near(grid_[i], grid_[i + 1])) return 0;
-    int more = 1;
-    for (std::size_t k = i + 2; k < grid_.size() && more < most_near; ++k, ++more)
-      if (!near(grid_[k], more == 1 ? grid_[i] : grid_[k - 1])) break;
-    return more;
-  }
-
   /// The size of differences that saves the most bits.
   int best_index() const {
-    std::array<std::int64_t, std::size(near_sizes)> fits{};  // how many need this index
-    for (std::size_t i = 1; i < grid_.size(); ++i) {
-      const std::int64_t d = distance(grid_[i], grid_[i - 1]);
-      int index = first_near;
-      while (index <= last_near && d >= near_sizes[index] / 2) ++index;
-      if (index <= last_near) ++fits[std::size_t(index)];
-    }
+    using Fits = std::array<std::int64_t, last_near + 2>;  // how many need this index
+    std::vector<Fits> of_parts(parts_of(n_));
+    for_parts(threads_, n_, [&](std::size_t part, std::int64_t begin, std::int64_t end) {
+      Fits fits{};
+      for (std::int64_t i = std::max<std::int64_t>(begin, 1); i < end; ++i)
+        ++fits[std::size_t(first_fit(distance(grid_[i], grid_[i - 1])))];
+      of_parts[part] = fits;
+    });
     int best = first_near;
     std::int64_t most = 0, sum = 0;
     for (int index = first_near; index <= last_near; ++index) {
-      sum += fits[std::size_t(index)];
+      for (const Fits& fits : of_parts) sum += fits[std::size_t(index)];
       const std::int64_t saved = sum * (full_.bits - index - 4);  // 4: to say how many follow
       if (saved > most) most = saved, best = index;
     }
@@ -175,61 +358,55 @@ class Coder {
     near_.put(out, n);
   }
 
-  const std::vector<Grid>& grid_;
+  const Grid* grid_;
+  std::int64_t n_;
   Grid low_;
+  std::uint8_t* near_flags_;
+  Threads& threads_;
   Triple full_{}, near_{};
   bool wide_ = false;
   int index_ = first_near;
   std::int32_t half_ = 0;
 };
 
-void put_packed(std::vector<unsigned char>& out, std::span<const double> position, double precision,
-                const std::string& where) {
-  std::vector<Grid> grid(position.size() / 3);
-  Grid low{INT32_MAX, INT32_MAX, INT32_MAX}, high{INT32_MIN, INT32_MIN, INT32_MIN};
-  for (std::size_t i = 0; i < grid.size(); ++i)
-    for (std::size_t k = 0; k < 3; ++k) {
-      const double at = std::round(position[3 * i + k] * precision);
-      if (!(std::abs(at) < most_xtc_steps))
-        throw XtcRange(fmt::format(
-            "{}: coordinate {:.9g} of particle {} is beyond the 32 bits of XTC at {:g} steps per "
-            "unit: expected fewer decimals",
-            where, position[3 * i + k], i, precision));
-      grid[i][k] = std::int32_t(at);
-      low[k] = std::min(low[k], grid[i][k]);
-      high[k] = std::max(high[k], grid[i][k]);
-    }
-  const Coder coder(grid, low, high);
-  put(out, precision);
-  for (const std::int32_t n : low) put(out, std::uint32_t(n));
-  for (const std::int32_t n : high) put(out, std::uint32_t(n));
-  put(out, std::uint32_t(coder.index()));
-  const std::size_t at = out.size();
-  put(out, std::uint32_t(0));
-  coder.write(out);
-  const std::size_t bytes = out.size() - at - 4;
-  for (std::size_t k = 0; k < 4; ++k) out[at + k] = (unsigned char)(bytes >> (24 - 8 * k));
-  out.resize(out.size() + (4 - bytes % 4) % 4);
-}
-
 }  // namespace
 
-std::vector<unsigned char> xtc_frame(const XtcFrame& frame, double precision,
-                                     const std::string& where) {
-  std::vector<unsigned char> out;
+XtcCoder::XtcCoder(double precision, std::string where, int threads)
+    : precision_(precision),
+      where_(std::move(where)),
+      threads_(std::clamp(threads, 1, most_threads)) {}
+
+std::span<const unsigned char> XtcCoder::frame(const XtcFrame& frame) {
+  out_.clear();
   const auto n = std::uint32_t(frame.position.size() / 3);
-  out.reserve(xtc_head + 8 * n);
-  put(out, std::uint32_t(xtc_magic));
-  put(out, n);
-  put(out, std::uint32_t(frame.step));
-  put(out, frame.time);
-  for (const double edge : frame.edges) put(out, edge);
-  put(out, n);
+  put(out_, std::uint32_t(xtc_magic));
+  put(out_, n);
+  put(out_, std::uint32_t(frame.step));
+  put(out_, frame.time);
+  for (const double edge : frame.edges) put(out_, edge);
+  put(out_, n);
   if (n > most_plain_xtc)
-    put_packed(out, frame.position, precision, where);
+    put_packed(frame);
   else
-    for (const double x : frame.position) put(out, x);
-  return out;
+    for (const double x : frame.position) put(out_, x * frame.scale);
+  return out_;
+}
+
+void XtcCoder::put_packed(const XtcFrame& frame) {
+  const std::size_t n = frame.position.size() / 3;
+  Grid* const positions = grid_.of(n);
+  const Range range = round_positions(frame, precision_, where_, threads_, positions);
+  Packer packer(positions, std::int64_t(n), range, near_flags_.of(n), threads_);
+  put(out_, precision_);
+  for (const std::int32_t low : range.low) put(out_, std::uint32_t(low));
+  for (const std::int32_t high : range.high) put(out_, std::uint32_t(high));
+  put(out_, std::uint32_t(packer.index()));
+  const std::size_t at = out_.size();
+  put(out_, std::uint32_t(0));
+  packer.write(out_);
+  const std::size_t bytes = out_.size() - at - 4;
+  for (std::size_t k = 0; k < 4; ++k) out_[at + k] = (unsigned char)(bytes >> (24 - 8 * k));
+  out_.resize(out_.size() + (4 - bytes % 4) % 4);
 }
 
 std::uint64_t xtc_frame_size(std::span<const unsigned char> head, std::int32_t& step) {

@@ -6,11 +6,13 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/device/threads.h"
 
 namespace perrin::io {
 
@@ -20,6 +22,7 @@ struct XtcFrame {
   double time = 0;
   std::array<double, 9> edges{};     // rows
   std::span<const double> position;  // 3 per particle
+  double scale = 1;                  // of the positions: the file has them times this
 };
 
 /// The most particles that a frame can have; so few are not packed.
@@ -32,11 +35,45 @@ struct XtcRange : RunError {
   using RunError::RunError;
 };
 
-/// The bytes of a frame. Coordinates become multiples of 1/precision, which is at most half of that
-/// off; files of few particles hold them in single precision instead. Throws XtcRange, beginning
-/// with `where`.
-std::vector<unsigned char> xtc_frame(const XtcFrame& frame, double precision,
-                                     const std::string& where);
+/// Makes the bytes of frames, which are the same on any number of threads. It keeps its memory from
+/// one frame to the next.
+class XtcCoder {
+ public:
+  /// Coordinates become multiples of 1/precision, which is at most half of that off; frames of few
+  /// particles hold them in single precision instead. Messages begin with `where`. Of many threads
+  /// no more than most_threads work.
+  XtcCoder(double precision, std::string where, int threads);
+  /// Valid until the next call. Throws XtcRange.
+  std::span<const unsigned char> frame(const XtcFrame& frame);
+
+ private:
+  /// Memory that is made when it is needed first, and kept; what it holds at first is not said.
+  template <class T>
+  class Kept {
+   public:
+    T* of(std::size_t n) {
+      if (n > size_) {
+        values_.reset();
+        values_.reset(new T[n]);
+        size_ = n;
+      }
+      return values_.get();
+    }
+
+   private:
+    std::unique_ptr<T[]> values_;
+    std::size_t size_ = 0;
+  };
+  static constexpr int most_threads = 16;  // more wait for memory, and for what one must do
+  void put_packed(const XtcFrame& frame);
+
+  double precision_;
+  std::string where_;
+  Threads threads_;
+  std::vector<unsigned char> out_;
+  Kept<std::array<std::int32_t, 3>> grid_;  // positions, rounded
+  Kept<std::uint8_t> near_flags_;           // of each particle
+};
 
 /// How long a frame is, of the bytes that begin it (xtc_head of them, or all that there are);
 /// 0 where that is no frame. `step`: its lowest 32 bits.

@@ -50,8 +50,13 @@ void XtcAppender::trim(const std::string& path, const JobRecord&, std::int64_t f
   shorter.sync_and_close();
 }
 
-XtcAppender::XtcAppender(const std::string& path, double length, double time, double precision)
-    : file_(path), end_(file_.size()), length_(length), time_(time), precision_(precision) {}
+XtcAppender::XtcAppender(const std::string& path, double length, double time, double precision,
+                         int threads)
+    : file_(path),
+      end_(file_.size()),
+      length_(length),
+      time_(time),
+      coder_(precision, path, threads) {}
 
 void XtcAppender::append(const H5mdFrame& frame) {
   file_.write_frame([&] { write(frame); });
@@ -62,20 +67,17 @@ void XtcAppender::write(const H5mdFrame& frame) {
   out.step = frame.step;
   out.time = frame.time * time_;
   for (std::size_t k = 0; k < 9; ++k) out.edges[k] = frame.edges[k] * length_;
-  std::vector<double> scaled;
   out.position = frame.fine_position;
-  if (length_ != 1) {
-    scaled.assign(frame.fine_position.begin(), frame.fine_position.end());
-    for (double& x : scaled) x *= length_;
-    out.position = scaled;
-  }
-  const auto bytes = xtc_frame(out, precision_, file_.path());
+  out.scale = length_;
+  const auto bytes = coder_.frame(out);
   file_.write(end_, bytes.data(), bytes.size());
   end_ += bytes.size();
 }
 
 XtcFile::XtcFile(std::filesystem::path path, int decimals, const Setup& setup)
-    : OutputFile(std::move(path), setup, setup.units()), precision_(std::pow(10.0, decimals)) {}
+    : OutputFile(std::move(path), setup, setup.units()),
+      precision_(std::pow(10.0, decimals)),
+      threads_(setup.device().threads()) {}
 
 void XtcFile::open(bool resumed, const Configuration&) {
   const std::string path = path_.string();
@@ -84,7 +86,8 @@ void XtcFile::open(bool resumed, const Configuration&) {
   make_or_trim(
       resumed, [&] { XtcAppender::create(path, overwrite_); },
       [&] {
-        return std::make_shared<XtcAppender>(path, length.factor * to_nm, time.factor, precision_);
+        return std::make_shared<XtcAppender>(path, length.factor * to_nm, time.factor, precision_,
+                                             threads_);
       });
 }
 

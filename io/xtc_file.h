@@ -7,6 +7,7 @@
 #include "io/appended_file.h"
 #include "io/h5md_file.h"
 #include "io/output_file.h"
+#include "io/xtc_coder.h"
 
 namespace perrin::io {
 
@@ -20,8 +21,9 @@ class XtcAppender {
   static void trim(const std::string& path, const JobRecord& record, std::int64_t frames,
                    std::int64_t last_step);
 
-  /// `length`, `time`: what the job's numbers are multiplied by; `precision`: parts of a unit.
-  XtcAppender(const std::string& path, double length, double time, double precision);
+  /// `length`, `time`: what the job's numbers are multiplied by; `precision`: parts of a unit;
+  /// `threads`: how many compress a frame.
+  XtcAppender(const std::string& path, double length, double time, double precision, int threads);
   void append(const H5mdFrame& frame);
   void flush_to_disk() { file_.sync(); }
 
@@ -30,7 +32,8 @@ class XtcAppender {
 
   AppendedFile file_;
   std::uint64_t end_;
-  double length_, time_, precision_;
+  double length_, time_;
+  XtcCoder coder_;
 };
 
 class XtcFile : public OutputFile<XtcAppender> {
@@ -45,6 +48,7 @@ class XtcFile : public OutputFile<XtcAppender> {
 
  private:
   double precision_;
+  int threads_;
 };
 
 }  // namespace perrin::io

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/base/error.h"
+#include "engine/device/threads.h"
 #include "io/corner_frame.h"
 #include "io/formats.h"
 #include "io/text_file.h"
@@ -15,7 +16,7 @@ namespace {
 class XtcWriter : public FrameWriter {
  public:
   XtcWriter(const std::string& path, int decimals)
-      : path_(path), out_(path), precision_(std::pow(10.0, decimals)) {}
+      : path_(path), out_(path), coder_(std::pow(10.0, decimals), path, default_threads()) {}
 
   void write(const Frame& frame) override {
     const Configuration& c = frame.configuration;
@@ -29,7 +30,7 @@ class XtcWriter : public FrameWriter {
     out.edges = corner.edges;
     out.position = corner.position;
     try {
-      const auto bytes = xtc_frame(out, precision_, path_);
+      const auto bytes = coder_.frame(out);
       out_.put(bytes.data(), bytes.size());
     } catch (const XtcRange& range) {  // known before anything is computed
       throw UserError(range.what());
@@ -40,7 +41,7 @@ class XtcWriter : public FrameWriter {
  private:
   std::string path_;
   TextFile out_;
-  double precision_;
+  XtcCoder coder_;
 };
 
 }  // namespace

@@ -1,10 +1,11 @@
-"""DCD, PDB, GRO and LAMMPS dumps against MDAnalysis: what it writes is read, what Perrin writes it
-reads, and of a dump both see the same.
+"""DCD, PDB, GRO, XTC and LAMMPS dumps against MDAnalysis: what it writes is read, what Perrin
+writes it reads, and of a dump both see the same.
 
     check_exchange.py PERRIN WORKFOLDER [-v]
 
 77 without MDAnalysis.
 """
+import os
 import sys
 import warnings
 
@@ -99,6 +100,37 @@ def check_dcd_is_written():
             same(frame["edges"], edges, 1e-6)
             same(frame["pos"], frames[k], 1e-5)
             assert frame["step"] == 100 + 50 * k
+
+
+def check_xtc_is_written():
+    """Of more particles than one thread packs at a time: the same bytes by any number of threads,
+    and what MDAnalysis reads is what was written."""
+    edges = BOXES["tilted"]
+    for kind, decimals in (("gas", 3), ("chains", 3), ("mixed", 2), ("wide", 6), ("clouds", 4)):
+        for n in (16384, 2 * 16384 + 1, 40001):
+            x = places(edges, n)
+            if kind == "chains":
+                x = rng.normal(0, 0.3, (n, 3)).cumsum(axis=0)
+            elif kind == "mixed":  # some steps are near, some far
+                x = np.where(rng.random((n, 1)) < 0.2, x, rng.normal(0, 0.4, (n, 3)) + 9)
+            elif kind == "wide":
+                x = x * 50
+            elif kind == "clouds":  # ways of all sizes from one particle to the next
+                x = rng.normal(0, 1, (n, 3)) * np.exp(rng.uniform(-9, 2, (n, 1)))
+            xyz_file("many.xyz", edges, [x, x[::-1]])
+            written = []
+            for threads in ("1", "2", "5"):
+                os.environ["OMP_NUM_THREADS"] = threads
+                made("many.xyz", "many.xtc", "--unwrap", "--decimals", str(decimals))
+                with open(path("many.xtc"), "rb") as f:
+                    written.append(f.read())
+            del os.environ["OMP_NUM_THREADS"]
+            assert written[0] == written[1] == written[2], (kind, n)
+            with MDAnalysis.coordinates.XTC.XTCReader(path("many.xtc"),
+                                                      convert_units=False) as frames:
+                for frame, expected in zip(frames, (x, x[::-1]), strict=True):
+                    bound = 0.501 * 10.0 ** -decimals + 2e-7 * np.abs(x).max()
+                    assert np.abs(frame.positions - expected).max() < bound, (kind, n)
 
 
 def check_gro_is_read():

@@ -39,6 +39,7 @@ NO_EFFECT = {
     # Where no bond crosses the faces of the file's box, and no part is there before.
     ("part", "file", "box"), ("part", "lattice", "overlapping"),
     ("observer", "xtc", "positions"), ("observer", "cluster_size", "stride"),
+    ("observer", "coordination", "stride"),
     ("stage", "metropolis", "mixing"), ("force", "improper_periodic", "impropers"),
     # A limit that the time step does not grow to in ten steps, and not below where it begins.
     ("integrator", "fire", "maximum_timestep"),
