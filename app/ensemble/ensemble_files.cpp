@@ -89,6 +89,10 @@ std::optional<bool> system_ended(const fs::path& folder) {
   return {};
 }
 
+void write_exchange_file(const fs::path& folder, const ReplicaExchange& exchange) {
+  write_text(folder / exchange_file_name, Json::parse(exchange.state()).dump(1) + "\n");
+}
+
 ExchangeTable::ExchangeTable(const fs::path& folder, std::uint64_t last_step, std::int64_t systems)
     : file_(folder / "exchange.csv") {
   std::string text = "step";

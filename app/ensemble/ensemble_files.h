@@ -1,5 +1,5 @@
 // The files of an ensemble beside those of its systems: ensemble.json (the job), system.json in the
-// folder of each system (its values, and how it ended) and exchange.csv.
+// folder of each system (its values, and how it ended), exchange.csv and exchange.json.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +29,10 @@ void write_system_file(const std::filesystem::path& folder, const Variations& va
                        std::int64_t system, const std::string& error);
 /// True: complete; false: failed; nothing: it has not ended.
 std::optional<bool> system_ended(const std::filesystem::path& folder);
+
+constexpr const char* exchange_file_name = "exchange.json";
+/// When all systems have ended or were stopped: what ReplicaExchange::state() says.
+void write_exchange_file(const std::filesystem::path& folder, const ReplicaExchange& exchange);
 
 /// exchange.csv: step, and the replica that each system then has.
 class ExchangeTable {

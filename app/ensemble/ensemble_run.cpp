@@ -420,6 +420,7 @@ void EnsembleRun::run_all() {
   else
     run_dealt_out();
   gather_results();
+  if (table_) write_exchange_file(options_.output_directory, *exchange_);
   if (all_.first() && variations_.settings().files == "one")
     store_systems(options_.output_directory, variations_);
   if (stopped_ == 0) progress_->finish(ended_before_ + complete_);
@@ -503,6 +504,7 @@ void run_ensemble(JsonFile file, JobOptions options) {
       fs::remove(options.output_directory / variations.name(k) / "system.json", ignored);
     }
     std::error_code ignored;
+    if (replaced) fs::remove(options.output_directory / exchange_file_name, ignored);
     if (options.overwrite && (replaced || variations.settings().files == "one"))
       fs::remove(store, ignored);  // of the one before
     Json job = whole;

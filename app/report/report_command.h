@@ -11,7 +11,7 @@ namespace perrin {
 
 struct ReportArguments {
   std::string folder = ".", output;
-  bool overwrite = false;
+  bool overwrite = false, systems = false;
 };
 
 void add_report(CLI::App& app, ReportArguments& arguments);

@@ -8,6 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "app/ensemble/ensemble_files.h"
+#include "app/ensemble/ensemble_store.h"
 #include "app/report/frame_view.h"
 #include "app/report/observables.h"
 #include "app/report/record.h"
@@ -45,6 +47,7 @@ class Folder {
       if (entry.is_regular_file(gone)) files.push_back(entry.path());
     std::ranges::sort(files);
     for (const fs::path& file : files) take(file);
+    take_stored();
     if (page_["files"].empty())
       throw UserError(
           fmt::format("{}: no output files of a run: expected trajectories (.h5, .gsd, .xtc), "
@@ -121,26 +124,64 @@ class Folder {
     page_["files"].push_back(row);
   }
 
+  /// Of a system of an ensemble: what its folder does not have and ensemble.h5 has.
+  void take_stored() {
+    const fs::path system = fs::absolute(folder_).lexically_normal(),
+                   own = system.has_filename() ? system : system.parent_path(),
+                   store = own.parent_path() / ensemble_store_name;
+    std::error_code gone;
+    if (!is_ensemble_folder(own.parent_path()) || !fs::exists(store, gone)) return;
+    io::writer().call([&] {
+      const io::File opened = io::File::read(store.string());
+      const std::string path = "systems/" + own.filename().string();
+      if (!opened.root().has(path)) return;
+      const io::Node group = opened.root().open(path);
+      for (const std::string& name : io::read_text_attribute(group, "files")) {
+        if (fs::exists(own / name, gone)) continue;
+        Json row = {{"name", name}, {"bytes", 0}, {"kind", "in ensemble.h5"}};
+        try {
+          const Parts parts = take_root(group.open(name), name);
+          if (parts.trajectory) row["kind"] = "trajectory, in ensemble.h5 (not shown)";
+          if (parts.observables) row["kind"] = "table, in ensemble.h5";
+        } catch (const std::exception& e) {
+          row["problem"] = e.what();
+        }
+        page_["files"].push_back(row);
+      }
+    });
+  }
+
+  struct Parts {
+    bool trajectory = false, observables = false;
+  };
+  /// Of the root of a file, or of a group that holds what a file does. On the writer's thread.
+  Parts take_root(const io::Node& root, const std::string& name) {
+    const Record record = record_of(root);
+    add_record(record, name);
+    wall_time_ = std::max(wall_time_, record.wall_time);
+    const auto has = [&](const char* group) {
+      return root.has(group) && !root.open(group).children().empty();
+    };
+    const Parts parts{has("particles"), has("observables")};
+    if (parts.trajectory) look_at_steps(root);
+    if (!parts.observables) return parts;
+    Json seen = observables_of(root, record);
+    seen["file"] = name;
+    if (seen["last_step"].is_number()) note_step(seen["last_step"], seen["stride"]);
+    page_["observables"].push_back(std::move(seen));
+    return parts;
+  }
+
   std::string take_hdf5(const fs::path& file) {
     const std::string name = file.filename().string();
-    bool trajectory = false, checkpoint = false, observables = false;
+    bool checkpoint = false;
+    Parts parts;
     io::writer().call([&] {
       const io::File opened = io::File::read(file.string());
-      const io::Node& root = opened.root();
-      checkpoint = root.has_attribute("perrin_checkpoint");
-      if (checkpoint) return;
-      const Record record = record_of(root);
-      add_record(record, name);
-      wall_time_ = std::max(wall_time_, record.wall_time);
-      trajectory = root.has("particles") && !root.open("particles").children().empty();
-      observables = root.has("observables") && !root.open("observables").children().empty();
-      if (trajectory) look_at_steps(root);
-      if (!observables) return;
-      Json seen = observables_of(root, record);
-      seen["file"] = name;
-      if (seen["last_step"].is_number()) note_step(seen["last_step"], seen["stride"]);
-      page_["observables"].push_back(std::move(seen));
+      checkpoint = opened.root().has_attribute("perrin_checkpoint");
+      if (!checkpoint) parts = take_root(opened.root(), name);
     });
+    const auto [trajectory, observables] = parts;
     if (checkpoint) {
       const CheckpointNote note = read_checkpoint_note(file.string());
       if (!checkpoint_ || note.step >= checkpoint_->step) checkpoint_ = note;

@@ -406,6 +406,104 @@ def check_solvent():
     return folder
 
 
+def ensemble(name, settings, *arguments, steps=2000, **more):
+    job = {"title": name, "seed": 3, "ensemble": settings,
+           "system": {"type": "lattice", "structure": "fcc", "density": 0.8, "cells": [3, 3, 3]},
+           "velocity": {"temperature": 1.0},
+           "forces": [{"type": "lennard_jones", "cutoff": 2.0, "truncation": "force_shift",
+                       "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]}],
+           "observers": [{"type": "thermo", "stride": 10}, {"type": "trajectory", "stride": 500}],
+           "stages": [{"type": "md", "steps": steps,
+                       "integrator": {"type": "langevin", "timestep": 0.004, "temperature": 1.0,
+                                      "friction": 2.0}}], **more}
+    folder, command = make(name, job, *arguments)
+    return folder, command
+
+
+def thermo_of(folder, k, name):
+    """A column of a system, from its folder or from ensemble.h5."""
+    alone = folder / str(k) / "thermo.h5"
+    file = alone if alone.exists() else folder / "ensemble.h5"
+    path = f"observables/{name}/value"
+    with h5py.File(file) as f:
+        return f[path if alone.exists() else f"systems/{k}/thermo.h5/{path}"][:]
+
+
+def check_ensembles():
+    """Means of systems as their own reports have them, and over systems that differ in their seeds
+    alone; exchange as the console has it."""
+    temperature = "stages[0].integrator.temperature"
+    scan, command = ensemble("scan", {"vary": {temperature: [0.8, 0.8, 1.2, 1.2, 1.2, 1.0]}})
+    run(*command)
+    data, _ = report(scan)
+    assert data["standing"] == {"state": "complete",
+                                "text": "Ensemble of 6 systems: 6 complete."}
+    groups = data["ensemble"]["groups"]
+    assert [g["systems"] for g in groups] == [["0", "1"], ["2", "3", "4"], ["5"]]
+    assert data["ensemble"]["axes"] == [{"name": temperature, "x": [0.8, 1.2, 1.0]}]
+
+    def quantity(of, name):
+        return next(q for q in of["ensemble"]["quantities"] if q["name"] == name)
+
+    for name in ("temperature", "potential_energy", "pressure"):
+        means, errors = [], []
+        for k in range(6):
+            values = thermo_of(scan, k, name)
+            used = values[reference.start(values)[0]:]
+            means.append(used.mean())
+            errors.append(reference.blocked_error(used))
+        q = quantity(data, name)
+        assert q["systems"] == 6 and near(q["mean"][2], means[5]) and near(q["error"][2], errors[5])
+        for g, systems in ((0, [0, 1]), (1, [2, 3, 4])):
+            of = np.array([means[k] for k in systems])
+            assert near(q["mean"][g], of.mean())
+            assert near(q["error"][g], of.std(ddof=1) / np.sqrt(len(of)), 1e-3)
+    assert [s["report"] for s in data["ensemble"]["systems"]] == [None] * 6
+    data, _ = report(scan, "--systems")
+    assert data["ensemble"]["systems"][4]["report"] == "4/report.html"
+    assert (scan / "4" / "report.html").exists()
+
+    exchange, command = ensemble("exchange", {
+        "vary": {temperature: [0.9, 1.0, 1.1]}, "files": "one",
+        "exchange": {"every": 20, "stages": ["second"]}})
+    file = work / "exchange.json"
+    job = json.loads(file.read_text())
+    job["stages"] = [{**job["stages"][0], "name": "first", "steps": 100},
+                     {**job["stages"][0], "name": "second"}]
+    job["ensemble"]["vary"] = {path: job["ensemble"]["vary"][temperature] for path in
+                               (temperature, temperature.replace("0", "1", 1))}
+    file.write_text(json.dumps(job))
+    run(*command)
+    said = (exchange / "perrin.log").read_text()
+    data, _ = report(exchange, "--systems")
+    x = data["ensemble"]["exchange"]
+    for k in (0, 1):
+        assert f"exchange  {k} and {k + 1}: {x['accepted'][k]} of {x['tried'][k]} accepted" in said
+    assert f"exchange  {x['round_trips']} round trips" in said
+    assert x["rows"] == 104 and len(x["paths"]) == 3 and sum(x["tried"]) == 100
+    assert quantity(data, "temperature")["systems"] == 3
+    text = re.search(r'id="data">(.*?)</script>',
+                     (exchange / "1" / "report.html").read_text(), re.S).group(1)
+    alone = json.loads(text)
+    t = series(alone, "thermo.h5", "temperature")["lines"][0]["statistics"]
+    assert near(t["mean"], quantity(data, "temperature")["mean"][1])
+    assert [f["kind"] for f in alone["files"] if f["name"] == "trajectory.h5"] == [
+        "trajectory, in ensemble.h5 (not shown)"]
+
+    failed, command = ensemble("failed", {"vary": {"stages[0].integrator.timestep": [0.004, 5.0]}},
+                               steps=50)
+    run(*command, status=3)
+    data, _ = report(failed)
+    assert data["standing"]["text"] == "Ensemble of 2 systems: 1 complete, 1 failed."
+    assert data["ensemble"]["systems"][1]["error"]
+    (failed / "0" / "thermo.h5").write_bytes((failed / "0" / "thermo.h5").read_bytes()[:3000])
+    assert "0/thermo.h5" in report(failed)[1]
+    assert "--systems" in run("report", failed / "0", "--systems", status=2)
+    (failed / "ensemble.json").write_text('{"systems": [{"folder": "../x", "values": {}}]}')
+    assert "no folder of a system" in run("report", failed, status=2)
+    return scan, exchange
+
+
 def check_refusals():
     empty = work / "empty"
     empty.mkdir()
@@ -458,6 +556,11 @@ def check_pages(folders):
         text = re.sub(r"<script.*?</script>|<[^>]+>", " ", dom, flags=re.S)
         assert data["standing"]["text"].split("; ")[0] in text
         axes = re.findall(r'<svg[^>]*aria-label="([^"]+)"', dom)
+        if "ensemble" in data:
+            assert "temperature against temperature" in axes
+            assert ("Replica exchange" in text) == (folder.name == "exchange")
+            assert not re.search(r"NaN|undefined", text)
+            continue
         figures = sum(len(o["series"]) + len(o["curves"]) for o in data["observables"])
         assert len(axes) == figures + ("Standard error against block length" in text)
         odd = re.search(r".{0,200}\b(NaN|undefined)\b.{0,100}", text, re.S)
@@ -486,7 +589,8 @@ slab, dimers = check_stages()
 killed = check_interrupted()
 large = check_large()
 solvent = check_solvent()
+scan, exchange = check_ensembles()
 check_refusals()
 check_colors()
-check_pages([simulated, slab, dimers, killed, large, solvent, made, curves])
+check_pages([scan, exchange, simulated, slab, dimers, killed, large, solvent, made, curves])
 print("report: good")

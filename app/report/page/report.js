@@ -322,23 +322,29 @@ function showFiles() {
                                   f.problem ? {bad: true, text: `${f.kind} ${f.problem}`}
                                             : f.kind]),
         ["file", "size", ""], [1]);
-  if (!data.trajectories.length) add(s, "p", "No trajectory, so no frame is shown.", "note");
+  if (!data.trajectories.length && !data.ensemble)
+    add(s, "p", "No trajectory, so no frame is shown.", "note");
   if (run.job) {
     const details = add(s, "details");
-    add(details, "summary", "The job, with all defaults");
+    add(details, "summary", data.ensemble ? "The job" : "The job, with all defaults");
     add(details, "pre", Object.keys(job).length ? JSON.stringify(job, null, 2) : run.job);
   }
   add(s, "p", `Written by perrin report (${data.version}), ${
       new Date(1000 * data.made).toISOString().replace("T", " ").slice(0, 16)} UTC, from the ` +
-      "files in this folder without its subfolders.", "note");
+      (data.ensemble ? "files of all systems." : "files in this folder without its subfolders."),
+      "note");
 }
 
 document.title = `${job.title || data.folder}: Perrin`;
 showRun();
-showResults();
-data.trajectories.forEach(showFrame);
-showStatistics();
-showObservables();
-showTimings();
+if (data.ensemble) {
+  showEnsemble();
+} else {
+  showResults();
+  data.trajectories.forEach(showFrame);
+  showStatistics();
+  showObservables();
+  showTimings();
+}
 showFiles();
 page.dataset.done = "yes";
