@@ -557,7 +557,9 @@ def check_pages(folders):
         assert data["standing"]["text"].split("; ")[0] in text
         axes = re.findall(r'<svg[^>]*aria-label="([^"]+)"', dom)
         if "ensemble" in data:
-            assert "temperature against temperature" in axes
+            setting = "temperature" if folder.name == "scan" else (
+                "stages[0].integrator.temperature")
+            assert f"temperature against {setting}" in axes, axes
             assert ("Replica exchange" in text) == (folder.name == "exchange")
             assert not re.search(r"NaN|undefined", text)
             continue
