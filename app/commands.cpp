@@ -20,6 +20,7 @@
 #include "app/one_voice.h"
 #include "app/report/report_command.h"
 #include "app/rng_command.h"
+#include "app/set_completion.h"
 #include "app/shell.h"
 #include "engine/base/printable.h"
 #include "engine/communicator/communicator.h"
@@ -209,6 +210,26 @@ void add_new_plugin(CLI::App& app, NewPluginArguments& a) {
   command->callback([&a] { new_plugin_command(a.kind, a.name, a.folder, help_words()); });
 }
 
+struct CompletionArguments {
+  std::string job, word;
+};
+
+void add_completion(CLI::App& app, CompletionArguments& a) {
+  auto* completion = app.add_subcommand("completion", "print a completion script for bash");
+  completion->add_option("JOB", a.job,
+                         "job file, checkpoint, or the folder of a run: print, in place of the "
+                         "script, what --set can change in it");
+  completion->add_option("WORD", a.word, "how path=value begins (default: empty)");
+  completion->callback([&app, &a] {
+    if (a.job.empty()) return fmt::print("{}", bash_completion(app, help_words()));
+    const Json job = job_to_complete(a.job);
+    Components components;
+    components.registry.discover();
+    for (const std::string& word : set_completions(job, job_schema(components.registry), a.word))
+      fmt::print("{}\n", printable_line(word));
+  });
+}
+
 /// A mistake of the user begins with its place; the others name the program.
 Outcome failure(ExitStatus status, const std::string& what, const std::string& text) {
   return {static_cast<int>(status),
@@ -297,9 +318,8 @@ Outcome run_command_line(int argc, char** argv) {
   NewPluginArguments plugin;
   add_new_plugin(app, plugin);
   app.add_subcommand("info", "print versions, build and devices")->callback(info_command);
-  app.add_subcommand("completion", "print a completion script for bash")->callback([&app] {
-    fmt::print("{}", bash_completion(app, help_words()));
-  });
+  CompletionArguments completed;
+  add_completion(app, completed);
   app.add_subcommand("man", "print the manual page")->callback([&app] {
     fmt::print("{}", man_page(app));
   });

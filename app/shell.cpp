@@ -61,6 +61,31 @@ _perrin() {{
   fi
   case ${{COMP_WORDS[1]}} in
 {}  esac
+  local job="" path="" k
+  # A path behind --set, or a value behind its "=", which bash takes for a word.
+  [ "${{COMP_WORDS[COMP_CWORD-1]}}" != --set ] || path=$word
+  if [ "$word" = = ] && [ "${{COMP_WORDS[COMP_CWORD-2]}}" = --set ]; then
+    path=${{COMP_WORDS[COMP_CWORD-1]}}= word=""
+  elif [ "$COMP_CWORD" -gt 3 ] && [ "${{COMP_WORDS[COMP_CWORD-1]}}" = = ] &&
+       [ "${{COMP_WORDS[COMP_CWORD-3]}}" = --set ]; then
+    path=${{COMP_WORDS[COMP_CWORD-2]}}=$word
+  fi
+  if [ -n "$path" ] || [ "${{COMP_WORDS[COMP_CWORD-1]}}" = --set ]; then
+    for ((k = 2; k < ${{#COMP_WORDS[@]}}; ++k)); do
+      case ${{COMP_WORDS[k-1]}} in --overwrite|--quiet) ;; -*|=) continue ;; esac
+      job=${{COMP_WORDS[k]/#\~/$HOME}}
+      [ ! -e "$job" ] || break
+      job=""
+    done
+    [ -n "$job" ] || return
+    compopt +o filenames -o nospace 2> /dev/null
+    mapfile -t COMPREPLY < <("${{COMP_WORDS[0]/#\~/$HOME}}" completion "$job" "$path" 2> /dev/null)
+    case $path in *=*)
+      [ "$word" = "$path" ] || COMPREPLY=("${{COMPREPLY[@]#*=}}")
+      compopt +o nospace 2> /dev/null ;;
+    esac
+    return
+  fi
   [ "${{COMP_WORDS[1]}}" != help ] || words="{}"
   [ "${{COMP_WORDS[1]}}$COMP_CWORD" != new-plugin2 ] || words="{}"
   COMPREPLY=($(compgen -W "$words" -- "$word"))

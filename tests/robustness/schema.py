@@ -117,6 +117,45 @@ completed = subprocess.run(
      PERRIN], capture_output=True, text=True)
 if completed.stdout.split() != ["validate", "buckingham", "--threads"]:
     failures.append(f"completion: {completed.stdout} {completed.stderr}")
+with tempfile.TemporaryDirectory() as folder:
+    with open(os.path.join(folder, "job.json"), "w") as file:
+        json.dump({"system": {"type": "lattice", "density": 0.8, "cells": [4, 4, 4]},
+                   "forces": [{"type": "lennard_jones", "cutoff": 2.5,
+                               "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]}],
+                   "stages": [{"type": "md", "steps": 10, "integrator": {
+                       "type": "velocity_verlet", "timestep": 0.005}}],
+                   "observers": [{"type": "checkpoint"}]}, file)
+    subprocess.run([PERRIN, "run", "job.json", "--quiet", "--output-dir", "out"], cwd=folder,
+                   check=True)
+    cases = {
+        "run job.json --set st": ["stages[0]."],
+        "run job.json --set stages[0].st": ["stages[0].steps="],
+        "run job.json --set stages[0].integrator.": [  # what it has, and what it can have
+            f"stages[0].integrator.{key}" for key in ("barostat.", "group=", "timestep=", "type=")],
+        "run --overwrite job.json --set seed = 5 --set forces[0].pairs[0].s": [
+            "forces[0].pairs[0].sigma="],
+        "show job.json --set system.cells": ["system.cells=", "system.cells[0]=",
+                                             "system.cells[1]=", "system.cells[2]="],
+        "run job.json --set neighbors.sk": ["neighbors.skin="],
+        "run job.json --set forces[0].truncation =": [
+            "cut", "energy_shift", "force_shift", "switch"],
+        "run job.json --set forces[0].truncation = en": ["energy_shift"],
+        "run job.json --set stages[0].integrator.type = nose": ["nose_hoover"],
+        "run job.json --set stages[0].steps = ": ["10"],
+        "run job.json --set forces[0].mixing=geo": ["forces[0].mixing=geometric"],
+        "resume out --set stages[0].st": ["stages[0].steps="],
+        "resume --set stages[0].st": [], "resume out/checkpoint.h5 --set se": ["seed="],
+        "run none.json --set st": [], "run --set st": [], "run job.json --set nothing": []}
+    completed = subprocess.run(
+        ["bash", "-c", 'source <("$0" completion); while IFS= read -r line; do '
+         'mapfile -t -d " " COMP_WORDS < <(printf %s "$line"); [ "${line: -1}" != " " ] || '
+         'COMP_WORDS+=(""); COMP_WORDS=("$0" "${COMP_WORDS[@]}"); '
+         'COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMPREPLY=(); _perrin; echo "${COMPREPLY[@]}"; '
+         'done', PERRIN], input="".join(case + "\n" for case in cases),
+        capture_output=True, text=True, cwd=folder)
+    for (words, expected), line in zip(cases.items(), completed.stdout.splitlines(), strict=True):
+        if sorted(line.split()) != sorted(expected):
+            failures.append(f"completion of {words}: {line} {completed.stderr}")
 page = perrin("man")
 for said in [".TH PERRIN", ".SS validate", "\\-\\-overwrite", ".SH EXIT STATUS"]:
     if said not in page:
