@@ -170,6 +170,12 @@ class Barostat final : public BoxMover {
   /// Adds the energy that the particles were given to *heat on the device. Device work; for
   /// Integrator::measure_heat().
   void add_heat(StepContext& context, double* heat) const;
+  /// What it was made from.
+  const BarostatSettings& settings() const { return settings_; }
+  /// Target pressure after this number of steps of the job (energy per volume).
+  double pressure(std::uint64_t steps) const {
+    return settings_.ramp.ramp(settings_.pressure, 1, kt_.start).after(steps);
+  }
   /// Changes of the box. Waits.
   std::int64_t tried() const { return memory_.size() > 0 ? memory_.to_host(0).tried : 0; }
   std::int64_t accepted() const { return memory_.size() > 0 ? memory_.to_host(0).accepted : 0; }

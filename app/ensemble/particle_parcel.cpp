@@ -16,7 +16,8 @@ void put(std::string& parcel, const std::vector<T>& values) {
 /// Takes `n` values from a parcel, one kind after the other.
 class Unpacker {
  public:
-  Unpacker(const std::string& parcel, std::int64_t n) : parcel_(parcel), n_(std::size_t(n)) {}
+  Unpacker(const std::string& parcel, std::size_t at, std::int64_t n)
+      : parcel_(parcel), n_(std::size_t(n)), at_(at) {}
 
   template <class T>
   std::vector<T> take() {
@@ -34,13 +35,13 @@ class Unpacker {
 
  private:
   const std::string& parcel_;
-  std::size_t n_, at_ = 0;
+  std::size_t n_, at_;
 };
 
 }  // namespace
 
 std::string pack_particles(const Particles& particles) {
-  std::string parcel;
+  std::string parcel(reinterpret_cast<const char*>(&particles.box), sizeof particles.box);
   put(parcel, particles.by_id(particles.position));
   put(parcel, particles.by_id(particles.velocity));
   put(parcel, particles.by_id(particles.image));
@@ -52,7 +53,11 @@ std::string pack_particles(const Particles& particles) {
 }
 
 void unpack_particles(const std::string& parcel, double factor, Particles& particles) {
-  Unpacker unpacker(parcel, particles.size());
+  Box box;
+  PERRIN_ASSERT(parcel.size() >= sizeof box);
+  std::memcpy(&box, parcel.data(), sizeof box);
+  if (!(box == particles.box)) particles.box_state.set(box);
+  Unpacker unpacker(parcel, sizeof box, particles.size());
   particles.assign_by_id(particles.position, unpacker.take<Position>());
   particles.assign_by_id(particles.velocity, unpacker.take_times(factor));
   particles.assign_by_id(particles.image, unpacker.take<Image>());

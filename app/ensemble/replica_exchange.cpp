@@ -15,11 +15,20 @@
 #include "engine/dynamics/simulation.h"
 #include "engine/settings/json_file.h"
 #include "engine/system/particle_swap.h"
+#include "integrators/barostat.h"
 #include "io/checksum.h"
 #include "rng/keyed.h"
 
 namespace perrin {
 namespace {
+
+/// nullptr: the box does not change, or by something else.
+const Barostat* barostat_of(const Simulation& s) {
+  const Integrator* const bath = s.bath();
+  return bath != nullptr && s.deformation() == nullptr
+             ? dynamic_cast<const Barostat*>(bath->box_mover())
+             : nullptr;
+}
 
 double kt_of(const Simulation& s) { return s.bath() ? s.bath()->bath_kt(s.step()).value_or(0) : 0; }
 
@@ -58,6 +67,12 @@ std::uint64_t kinds_hash(const Particles& p) {
                               k, k + 1, why));
 }
 
+/// After particles and box of another system have come.
+void were_moved(Simulation& s) {
+  if (s.moves_box()) s.follow_box();
+  s.particles_were_moved();
+}
+
 double potential(Simulation& s) { return s.totals().potential; }
 
 /// Bytes of values, and back: what processes of one build send each other.
@@ -80,17 +95,29 @@ std::vector<T> values_of(const std::vector<std::string>& texts) {
 /// What all processes know of a system when they decide.
 struct ReplicaExchange::Card {
   std::int64_t system = -1, particles = 0, bonds = 0;
-  double kt = 0, potential = 0;
-  Box box;
-  std::uint64_t types = 0, attributes = 0, charges = 0, forces = 0, kinds = 0;
+  double kt = 0, potential = 0, pressure = 0;  // pressure: of a barostat
+  Box box, given_box;
+  std::uint64_t types = 0, attributes = 0, charges = 0, forces = 0, kinds = 0, axes = 0;
   int process = 0;
-  bool takes_part = false, moves_box = false, orientations = false;
+  bool takes_part = false, moves_box = false, barostat = false, orientations = false;
+
+  /// U + P V of a potential energy in a box.
+  double enthalpy(double energy, const Box& in) const { return energy + pressure * in.volume(); }
+  /// Whether its particles would have the same weight in the other.
+  bool same_ensemble(const Card& other) const {
+    return forces == other.forces && kt == other.kt && pressure == other.pressure;
+  }
 
   /// Why two systems cannot exchange their particles; empty: they can.
   std::string objection(const Card& other) const {
     if (!(kt > 0) || !(other.kt > 0)) return "a system without a heat bath has no temperature";
-    if (moves_box || other.moves_box) return "boxes must not change";
-    if (!(box == other.box)) return "their boxes differ";
+    if (moves_box != barostat || other.moves_box != other.barostat)
+      return "boxes must not change, or by the barostat of velocity_verlet, bussi, langevin, "
+             "brownian or monte_carlo";
+    if (barostat != other.barostat) return "one of them has a barostat";
+    if (axes != other.axes) return "axes of their barostats differ";
+    if (barostat && !(given_box == other.given_box)) return "their boxes at the start differ";
+    if (!barostat && !(box == other.box)) return "their boxes differ";
     if (particles != other.particles) return "they have different numbers of particles";
     if (types != other.types) return "their particle types differ";
     if (attributes != other.attributes) return "attributes of particles differ";
@@ -127,6 +154,10 @@ ReplicaExchange::Card ReplicaExchange::card_of(std::int64_t system, Run& run, bo
   card.system = system, card.process = all_.rank(), card.takes_part = true;
   card.particles = p.size(), card.bonds = std::int64_t(p.topology.bonds.size());
   card.kt = kt_of(s), card.box = p.box, card.moves_box = s.moves_box();
+  if (const Barostat* const barostat = barostat_of(s)) {
+    card.barostat = true, card.pressure = barostat->pressure(s.step());
+    card.axes = hash_of(barostat->settings().axes), card.given_box = p.box_state.given();
+  }
   card.types = types_hash(p), card.attributes = attributes_hash(p);
   card.charges = hash_of(p.charge), card.forces = hash_of(run.forces_record());
   card.orientations = p.orientations != nullptr;
@@ -184,7 +215,9 @@ void ReplicaExchange::swap(const std::vector<Swap>& swaps, const std::vector<Car
     if (a && b) {
       Simulation &sa = a->simulation(), &sb = b->simulation();
       swap_particles(sa.particles, sb.particles, swap.into_first, swap.into_second);
-      sa.particles_were_moved(), sb.particles_were_moved();
+      const Box of_a = sa.particles.box, of_b = sb.particles.box;
+      if (!(of_a == of_b)) sa.particles.box_state.set(of_b), sb.particles.box_state.set(of_a);
+      were_moved(sa), were_moved(sb);
     } else if (a || b) {
       Simulation& here = (a ? a : b)->simulation();
       Journey& journey = journeys.emplace_back(Journey{
@@ -198,7 +231,7 @@ void ReplicaExchange::swap(const std::vector<Swap>& swaps, const std::vector<Car
   all_.wait();
   for (const Journey& journey : journeys) {
     unpack_particles(journey.in, journey.factor, journey.simulation.particles);
-    journey.simulation.particles_were_moved();
+    were_moved(journey.simulation);
   }
 }
 
@@ -223,7 +256,7 @@ void ReplicaExchange::exchange(std::uint64_t step, const std::vector<Run*>& syst
     if (!both(k)) continue;
     ++pairs_[k].tried;
     const Card &a = cards[k], &b = cards[k + 1];
-    if (a.forces == b.forces && a.kt == b.kt) continue;  // nothing would change
+    if (a.same_ensemble(b)) continue;  // nothing would change
     if (a.kinds != b.kinds) refuse(std::int64_t(k), "types or masses of particles differ");
     tried.push_back(std::int64_t(k));
     if (a.forces == b.forces) continue;
@@ -244,7 +277,8 @@ void ReplicaExchange::exchange(std::uint64_t step, const std::vector<Run*>& syst
       const auto j = std::size_t(it - asked.begin());
       b_in_a = elsewhere[2 * j], a_in_b = elsewhere[2 * j + 1];
     }
-    const double delta = (b_in_a - a.potential) / a.kt + (a_in_b - b.potential) / b.kt;
+    const double delta = (a.enthalpy(b_in_a, b.box) - a.enthalpy(a.potential, a.box)) / a.kt +
+                         (b.enthalpy(a_in_b, a.box) - b.enthalpy(b.potential, b.box)) / b.kt;
     if (!accept(step, k, delta)) continue;
     accepted.push_back({k, std::sqrt(a.kt / b.kt), std::sqrt(b.kt / a.kt)});
     ++pairs_[std::size_t(k)].accepted;

@@ -4,7 +4,8 @@
 // heat baths at T_i and T_j exchange their particles with the probability min(1, exp(-Δ)),
 //     Δ = [U_i(x_j) - U_i(x_i)]/kT_i + [U_j(x_i) - U_j(x_j)]/kT_j,
 // and velocities are scaled by the root of the ratio of the temperatures. Baths, observers and
-// files stay where they are.
+// files stay where they are. With barostats of pressures P_i and P_j boxes go with the particles,
+// and U is U + P V: T. Okabe, M. Kawata, Y. Okamoto, M. Mikami, Chem. Phys. Lett. 335, 435 (2001).
 #pragma once
 
 #include <cstdint>

@@ -42,7 +42,7 @@ void describe(D& d, EnsembleSettings& s) {
              "{\"linear\": [first, last]} or {\"geometric\": [first, last]}. \"seed\": \"each\" "
              "(the default) gives system k the seed of the job plus k");
   d.optional("exchange", s.exchange, Any{},
-             "replica exchange between systems with different temperatures or forces");
+             "replica exchange between systems with different temperatures, pressures or forces");
   d.optional(
       "files", s.files, OneOf{"folders", "one"},
       "\"folders\": a folder of files for each system; \"one\": when all have ended or were "

@@ -208,6 +208,19 @@ class Ensemble(JobCase):
             for k in range(4):
                 self.same(f"whole/{k}", f"{folder}/{k}", "thermo.h5")
 
+    def test_a_stopped_exchange_at_constant_pressure_goes_on(self):
+        steps = 2000 if DEVICE == "cpu" else 8000
+        stage = langevin(steps, timestep=0.004)
+        stage["integrator"]["barostat"] = {"pressure": 2, "tau": 0.3, "stride": 5}
+        what = job({"vary": {"stages[0].integrator.barostat.pressure": [2, 2.1, 2.2]},
+                    "exchange": {"every": 20}}, stage)
+        self.run_job(what, folder="whole")
+        self.assertGreater(self.stopped_by(what, 0.6, "parts"), 0)
+        self.assertGreater(len({tuple(row[1:]) for row in self.exchanges("whole")}), 3)
+        self.assertEqual(self.exchanges("whole"), self.exchanges("parts"))
+        for k in range(3):
+            self.same(f"whole/{k}", f"parts/{k}", "thermo.h5")
+
     def test_checkpoints_of_different_times_do_not_go_together(self):
         what = job({"count": 2, "vary": {TEMPERATURE: [0.9, 1.1]}, "exchange": {"every": 20}},
                    langevin(100), observers=[{"type": "checkpoint", "steps": 70}])
@@ -375,12 +388,76 @@ class Ensemble(JobCase):
         replicas = numpy.array(self.exchanges())[:, 1:]
         self.assertEqual(set(replicas[:, 2]), {0, 1, 2})
 
+    def blocked(self, values, blocks=12):
+        means = numpy.array([part.mean() for part in numpy.array_split(values, blocks)])
+        return means.mean(), means.std(ddof=1) / math.sqrt(blocks)
+
+    def test_pressures_are_exchanged(self):
+        """An ideal gas at constant pressure: volumes have the density V^N exp(-PV/T), so that their
+        mean is (N + 1) T/P and their variance (N + 1) (T/P)², whoever was exchanged; the mean
+        acceptance of a pair is that of two such distributions. Temperatures may vary as well."""
+        n = 60
+        barostat = {"pressure": 1, "tau": 1, "compressibility": 0.02, "stride": 1}
+        gas = {**free_particles(n), "box": [5, 5, 5]}
+        for temperatures, pressures in (([1.0] * 3, [0.5, 0.55, 0.62]),
+                                        ([1.0, 1.1, 1.1], [0.5, 0.5, 0.57])):
+            vary = {TEMPERATURE: temperatures, "stages[0].integrator.barostat.pressure": pressures}
+            stage = langevin(150000, timestep=0.05, friction=1.0)
+            stage["integrator"]["barostat"] = barostat
+            done = self.run_job(job({"vary": vary, "exchange": {"every": 50}}, stage,
+                                    system=gas, forces=[], stride=50))
+            found = [self.column("volume", str(k))[200:] for k in range(3)]
+            for v, t, p in zip(found, temperatures, pressures, strict=True):
+                mean, error = self.blocked(v)
+                self.assertLess(abs(mean - (n + 1) * t / p), 4 * error, (t, p))
+                self.assertLess(error, 0.03 * mean)
+                self.assertLess(abs(v.var() / ((n + 1) * (t / p) ** 2) - 1), 0.2)
+            replicas = numpy.array(self.exchanges())[:, 1:]
+            self.assertEqual(set(replicas[:, 0]), {0, 1, 2})
+            generator = numpy.random.default_rng(1)
+            volume = [generator.gamma(n + 1, t / p, 200000)
+                      for t, p in zip(temperatures, pressures, strict=True)]
+            for k in (0, 1):
+                i, j = k, k + 1
+                change = volume[j] - volume[i]
+                delta = pressures[i] * change / temperatures[i] - (
+                    pressures[j] * change / temperatures[j])
+                expected = numpy.minimum(1, numpy.exp(-delta)).mean()
+                told = float(done.stdout.split(f"exchange  {i} and {j}")[1].split("(")[1]
+                             .split(")")[0])
+                self.assertLess(abs(told - expected), 0.06, (temperatures, pressures, k))
+
+    def test_boxes_go_with_the_particles(self):
+        """A liquid at three pressures: volumes, energies, pressures with and without exchange."""
+        stage = langevin(6000, timestep=0.004)
+        stage["integrator"]["barostat"] = {"pressure": 2, "tau": 0.3, "stride": 5}
+        vary = {"stages[0].integrator.barostat.pressure": [2.0, 2.15, 2.3]}
+        system = {**LIQUID, "cells": [3, 3, 3]}
+        lj = {**LJ, "cutoff": 2.0}
+        self.run_job(job({"vary": vary, "exchange": {"every": 20}}, stage, system=system,
+                         forces=[lj]), folder="with")
+        self.run_job(job({"vary": vary}, stage, system=system, forces=[lj]), folder="without")
+        for k in range(3):
+            for name in ("volume", "potential_energy", "pressure"):
+                (a, da), (b, db) = (self.blocked(self.column(name, f"{folder}/{k}")[100:])
+                                    for folder in ("with", "without"))
+                self.assertLess(abs(a - b), 4.5 * math.hypot(da, db), (k, name))
+        self.assertGreater(len({tuple(row[1:]) for row in self.exchanges("with")}), 4)
+
     def test_what_cannot_be_exchanged_is_told(self):
         nve = {"type": "md", "steps": 40,
                "integrator": {"type": "velocity_verlet", "timestep": 0.004}}
         sizes = {"system.cells": [[3, 3, 3], [4, 4, 4]]}
         for ensemble, stage, pattern in (
                 ({"count": 2}, nve, "no temperature"),
+                ({"count": 2}, {**nve, "steps": 40, "integrator": {
+                    "type": "nose_hoover", "timestep": 0.004, "temperature": 1, "tau": 0.5,
+                    "barostat": {"pressure": 1, "tau": 200}}}, "boxes must not change"),
+                ({"vary": {"system.density": [0.7, 0.8]}}, {**langevin(40), "integrator": {
+                    **langevin(40)["integrator"], "barostat": {"pressure": 1, "tau": 20}}},
+                 "boxes at the start differ"),
+                ({"vary": {"stages[0].integrator.barostat": [None, {"pressure": 1, "tau": 20}]}},
+                 langevin(40), "one of them has a barostat"),
                 ({"vary": sizes}, langevin(40), "boxes differ"),
                 ({"vary": {"system.density": [0.7, 0.8]}}, langevin(40), "boxes differ")):
             with self.subTest(pattern):

@@ -21,6 +21,7 @@ from job_case import DEVICE, PERRIN, JobCase
 
 LJ = {"type": "lennard_jones", "cutoff": 2.5, "truncation": "force_shift",
       "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]}
+CLOSE = {**LJ, "cutoff": 2.0}  # in boxes that shrink
 TRAJECTORY = {"type": "trajectory", "stride": 50, "quantities": ["position", "velocity", "image"]}
 TEMPERATURE = "stages[0].integrator.temperature"
 
@@ -97,12 +98,16 @@ class EnsembleProcesses(JobCase):
     def test_exchange_has_the_bits_of_one_process(self):
         weaker = {"forces[0].pairs": [[{"types": ["A", "A"], "epsilon": e, "sigma": 1}]
                                       for e in (1, 1, 0.98, 0.97, 0.97)]}
+        pressures = {"stages[0].integrator.barostat.pressure": [2, 2.1, 2.2, 2.3, 2.4]}
         for vary in ({TEMPERATURE: {"geometric": [0.9, 1.1]}}, weaker,
-                     {TEMPERATURE: [0.9, 0.95, 1.0, 1.0, 1.05], **weaker}):
+                     {TEMPERATURE: [0.9, 0.95, 1.0, 1.0, 1.05], **weaker}, pressures,
+                     {**pressures, **weaker}):
             with self.subTest(vary):
                 for folder in ("one", "on2", "on3", "on5"):
                     shutil.rmtree(self.path(folder), ignore_errors=True)
-                what = job({"count": 5, "vary": vary, "exchange": {"every": 20}})
+                barostat = {"barostat": {"pressure": 2, "tau": 0.3, "stride": 5}}
+                what = job({"count": 5, "vary": vary, "exchange": {"every": 20}}, forces=[CLOSE],
+                           **(barostat if set(pressures) <= set(vary) else {}))
                 said = self.run_on(1, what, "one").stdout
                 exchanges = self.exchanges("one")
                 self.assertGreater(len({tuple(row[1:]) for row in exchanges}), 3)
@@ -121,12 +126,25 @@ class EnsembleProcesses(JobCase):
                             "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]}])
         what["system"] = {**what["system"], "density": 0.03}
         what["orientations"] = {"start": "random", "moments_of_inertia": {"A": [0, 0.5, 0.5]}}
-        what["observers"][1]["quantities"] = ["position", "velocity", "orientation",
-                                              "angular_momentum"]
+        what["observers"][1] = {**TRAJECTORY, "quantities": ["position", "velocity", "orientation",
+                                                             "angular_momentum"]}
         self.run_on(1, what, "one")
         self.run_on(3, what, "three")
         self.assertEqual(self.exchanges("one"), self.exchanges("three"))
         self.same("one", "three", range(3))
+
+    def test_one_file_of_several_processes(self):
+        what = job({"vary": {TEMPERATURE: [0.9, 1.0, 1.1]}, "files": "one"})
+        tables = []
+        for processes in (1, 3):
+            folder = f"on{processes}"
+            self.run_on(processes, what, folder)
+            self.assertEqual(os.listdir(self.path(folder, "2")), ["system.json"])
+            with h5py.File(self.path(folder, "ensemble.h5")) as h:
+                tables.append(h["tables/thermo.h5/value"][:])
+                self.assertEqual(sorted(h["systems/2"].attrs["files"]),
+                                 ["thermo.h5", "trajectory.h5"])
+        numpy.testing.assert_array_equal(*tables)
 
     # -- stops -------------------------------------------------------------------------------------
 

@@ -99,7 +99,8 @@ function showAgainst(figure, o, axis, settings) {
 
 function showExchange(x) {
   const s = section("Replica exchange");
-  const tried = x.tried.reduce((a, b) => a + b, 0), accepted = x.accepted.reduce((a, b) => a + b, 0);
+  const sum = (list) => list.reduce((a, b) => a + b, 0);
+  const tried = sum(x.tried), accepted = sum(x.accepted);
   const text = add(s, "p", `${x.rows} times, every ${x.every} steps: ${accepted} of ${
       tried} exchanges of neighbours were accepted; ${x.round_trips} round trips of replicas ` +
       "from the first system to the last and back.");
