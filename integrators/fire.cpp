@@ -276,7 +276,7 @@ void register_fire(Registry& registry) {
           setup.error("torque_tolerance",
                       "has no effect: particles have no orientations; \"orientations\" of the job "
                       "gives them some");
-        if (s.cell) check_moving_axes(s.cell->axes, "cell.axes", setup);
+        if (s.cell && !check_moving_axes(s.cell->axes, "cell.axes", setup)) return nullptr;
         return std::make_unique<Fire>(s);
       });
 }

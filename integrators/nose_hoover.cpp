@@ -261,13 +261,14 @@ void register_nose_hoover(Registry& registry) {
   registry.add<Integrator, NoseHooverSettings>(
       "nose_hoover",
       "Nosé-Hoover chains (NVT), and with a barostat Martyna-Tobias-Klein (NPT): deterministic",
-      [](const NoseHooverSettings& s, Setup& setup) {
+      [](const NoseHooverSettings& s, Setup& setup) -> std::unique_ptr<Integrator> {
         check_ramp(s.ramp, "temperature", setup);
         if (s.tau < 10 * s.timestep)
           setup.warn("tau", "below ten time steps the thermostat is not integrated accurately");
         if (s.barostat) {
           check_ramp(s.barostat->ramp, "pressure", setup, "barostat.");
-          if (check_moving_axes(s.barostat->axes, "barostat.axes", setup)) check_stride(s, setup);
+          if (!check_moving_axes(s.barostat->axes, "barostat.axes", setup)) return nullptr;
+          check_stride(s, setup);
         }
         return std::make_unique<NoseHoover>(s, setup.k_boltzmann());
       });

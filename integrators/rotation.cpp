@@ -80,6 +80,7 @@ struct KickAndTurn {
   Ramp kt;
   RunKey key;
   const std::uint64_t* step;
+  FlowRotation flow;
   double* heat;
 
   PERRIN_HD void operator()(std::int64_t i) const {
@@ -105,13 +106,16 @@ struct KickAndTurn {
     auto g = keyed<Saru>(key, *step, all.id[i]);
     const Real3 r = g.template normal3<Real>();
     const Real root = Real(std::sqrt(kt.constant() ? kt.from : kt.at(*step)));
-    const auto relax = [&](Real& l, Real moment, Real noise) {
+    const Real3 around = rotate_back(p.orientation, flow());
+    const auto relax = [&](Real& l, Real moment, Real flows, Real noise) {
       if (!(moment > Real(0))) return;
-      const Real x = xi * dt / moment;
+      const Real x = xi * dt / moment, with_flow = moment * flows;
+      l -= with_flow;
       l = std::exp(-x) * l + root * std::sqrt(-moment * std::expm1(-2 * x)) * noise;
+      l += with_flow;
     };
-    relax(p.spin.x, p.moment.x, r.x), relax(p.spin.y, p.moment.y, r.y);
-    relax(p.spin.z, p.moment.z, r.z);
+    relax(p.spin.x, p.moment.x, around.x, r.x), relax(p.spin.y, p.moment.y, around.y, r.y);
+    relax(p.spin.z, p.moment.z, around.z, r.z);
     if (heat != nullptr) heat[i] += p.energy() - before;
   }
 };
@@ -137,6 +141,7 @@ struct Diffuse {
   Ramp kt;
   RunKey key;
   const std::uint64_t* step;
+  FlowRotation flow;
   bool planar;
 
   PERRIN_HD void operator()(std::int64_t i) const {
@@ -156,6 +161,7 @@ struct Diffuse {
     Real3 by{multiply_add(mobility, torque.x, spread * r.x),
              multiply_add(mobility, torque.y, spread * r.y),
              multiply_add(mobility, torque.z, spread * r.z)};
+    by += dt * rotate_back(q, flow());
     if (planar) by.x = by.y = 0;
     all.turning.orientation[i] = turned(q, by);
   }
@@ -182,7 +188,7 @@ void Rotation::kick_and_turn(StepContext& s, const Ramp& kt, double* heat) {
   for_each(s.device(), "rotation", s.particles.share(),
            KickAndTurn{turning_particles(s), s.particles.position.data(), dt_,
                        friction_.size() > 0 ? friction_.data() : nullptr, kt, key_, s.device_step(),
-                       heat});
+                       FlowRotation{s.flow(), s.device_step()}, heat});
 }
 
 void Rotation::kick(StepContext& s) {
@@ -195,7 +201,8 @@ void Rotation::diffuse(StepContext& s, const Ramp& kt) {
   if (!s.particles.orientations || friction_.size() == 0) return;
   for_each(s.device(), "rotational diffusion", s.particles.share(),
            Diffuse{turning_particles(s), s.particles.position.data(), dt_, friction_.data(), kt,
-                   key_, s.device_step(), s.particles.box.dimension == 2});
+                   key_, s.device_step(), FlowRotation{s.flow(), s.device_step()},
+                   s.particles.box.dimension == 2});
 }
 
 }  // namespace perrin

@@ -13,11 +13,15 @@
 // particle.
 //
 // Overdamped: the particle turns by dt τ/ξ + sqrt(2 k_B T dt/ξ) N about the axes of its own frame.
+//
+// In a box that flows, friction acts on the rotation relative to that of the flow, half of its
+// vorticity, as it acts on velocities relative to the flow.
 #pragma once
 
 #include <cmath>
 #include <vector>
 
+#include "engine/components/box_mover.h"
 #include "engine/components/step_context.h"
 #include "engine/system/orientations.h"
 #include "engine/system/quaternion.h"
@@ -61,6 +65,18 @@ PERRIN_HD Real4 turned(const Real4& q, const Real3& by) {
   const Real4 turn{f * by.x, f * by.y, f * by.z, std::cos(Real(0.5) * angle)};
   return normalized(compose(q, turn));
 }
+
+/// How fast the flow of the box turns, in space (1/time).
+struct FlowRotation {
+  const Flow* flow;  // StepContext::flow(); nullptr: there is none
+  const std::uint64_t* step;
+
+  PERRIN_HD Real3 operator()() const {
+    if (flow == nullptr) return {};
+    const Real(&l)[6] = flow[*step & 1].gradient;
+    return {Real(-0.5) * l[5], Real(0.5) * l[4], Real(-0.5) * l[3]};
+  }
+};
 
 /// For sums: 1/2 sum of L²/I of the particle at a place in memory.
 struct RotationalEnergy {

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/components/box_mover.h"
 #include "engine/device/faults.h"
 #include "engine/device/parallel.h"
 #include "engine/system/moved_position.h"
@@ -55,6 +56,8 @@ struct PlaceSite {
   FaultSink faults;
   MoveCheck check;
   Real limit;
+  const Flow* flow;
+  const std::uint64_t* step;
   Share mine;
 
   PERRIN_HD void operator()(std::int64_t k) const {
@@ -73,12 +76,18 @@ struct PlaceSite {
     if (metric->open) watch_open_faces(i, to.position, moved2);
     const Real4 q = turning.orientation[c];
     const Real3 spin = rotate(q, angular_velocity(turning.angular_momentum[c], turning.moment[c]));
-    const Real3 v = p.velocity[c].xyz() + cross(spin, to.from_center);
+    Real3 v = p.velocity[c].xyz() + cross(spin, to.from_center);
+    if (flow != nullptr) v -= flow_across(to.from_center);
     p.velocity[i] = {v.x, v.y, v.z, p.velocity[i].w};
     check(i, to.position, *metric);
   }
 
  private:
+  /// How much faster the flow is there than at the centre.
+  PERRIN_HD Real3 flow_across(const Real3& r) const {
+    const Real(&l)[6] = flow[*step & 1].gradient;
+    return {l[0] * r.x + l[3] * r.y + l[4] * r.z, l[1] * r.y + l[5] * r.z, l[2] * r.z};
+  }
   PERRIN_HD void watch_open_faces(std::uint32_t i, const Position& to, Real moved2) const {
     const std::uint32_t at[3] = {to.x, to.y, to.z};
     for (std::uint32_t axis = 0; axis < 3; ++axis)
@@ -147,7 +156,8 @@ struct CorrectVirial {
     const std::uint32_t i = p.index[site[k].id], c = p.index[site[k].center];
     if (!mine.meets(i, 1)) return;
     const Real3 r = rotate(turning.orientation[c], site[k].at.xyz()), f = force[i].xyz();
-    const Real of[6] = {r.x * f.x, r.y * f.y, r.z * f.z, r.x * f.y, r.x * f.z, r.y * f.z};
+    // Of xy what a tilt of the box by xy does at fixed directions: with torques that is not yx.
+    const Real of[6] = {r.x * f.x, r.y * f.y, r.z * f.z, r.y * f.x, r.z * f.x, r.z * f.y};
     for (int c6 = 0; c6 < 6; ++c6) virial[c6 * p.n + i] -= of[c6];
   }
 };
@@ -177,11 +187,11 @@ RigidBodies::RigidBodies(const Device& device, const Topology& t) {
 }
 
 void RigidBodies::place(Particles& p, const FaultSink& faults, Real limit,
-                        const MoveCheck& check) const {
+                        const MoveCheck& check, const Flow* flow, const std::uint64_t* step) const {
   gather_centers(p);
   for_each(p.device(), "sites of bodies", sites_.size(),
            PlaceSite{p.view(), p.metric(), p.orientations->view(), sites_.data(), faults, check,
-                     limit, p.share()});
+                     limit, flow, step, p.share()});
 }
 
 /// Centres and sites may be in different processes. All calls do nothing in a single one.

@@ -13,6 +13,7 @@ namespace perrin {
 
 class Particles;
 struct FaultSink;
+struct Flow;
 struct MoveCheck;
 
 class RigidBodies {
@@ -27,10 +28,11 @@ class RigidBodies {
   double extent() const { return extent_; }
 
   // Device work of all processes; each of them has all positions (GhostNeeds::Positions::all).
-  /// Puts the sites where their bodies are, with the velocities of rigid motion. A site that moves
+  /// Puts the sites where their bodies are, with the velocities of rigid motion, relative to the
+  /// flow of the box (StepContext::flow()) at this step, if there is one. A site that moves
   /// further than `limit` (length) is a fault. `check` as for kernels that move particles.
-  void place(Particles& particles, const FaultSink& faults, Real limit,
-             const MoveCheck& check) const;
+  void place(Particles& particles, const FaultSink& faults, Real limit, const MoveCheck& check,
+             const Flow* flow, const std::uint64_t* step) const;
   /// The box has changed, and with it the places of particles in units of its edges: puts the sites
   /// where their bodies are. Which particles are neighbours is not asked again.
   void follow_box(Particles& particles) const;

@@ -111,7 +111,7 @@ void StepContext::update_neighbors(bool may_exchange) {
     if (device().skipping() && neighbors) neighbors->forget_check();
     if (bodies)
       bodies->place(particles, fault_sink(), Real(max_displacement_),
-                    checked_step_ == running_.index ? check_ : MoveCheck{});
+                    checked_step_ == running_.index ? check_ : MoveCheck{}, flow(), device_step());
     if (meetings_ == nullptr) checked_step_ = -1;
     device().set_skipping(false);
     if (neighbors)

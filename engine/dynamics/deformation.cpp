@@ -8,6 +8,7 @@
 
 #include "engine/base/error.h"
 #include "engine/components/integrator.h"
+#include "engine/components/rigid_bodies.h"
 #include "engine/components/setup.h"
 #include "engine/components/step_context.h"
 #include "engine/device/parallel.h"
@@ -68,6 +69,7 @@ struct Deformation::Virial {
       f->act(s, {force.data(), shares.data(), add, true});
       add = true;
     }
+    if (s.bodies) s.bodies->correct_virial(s.particles, force.data(), shares.data());
     sum<SixSums>(s.device(), "virial", s.particles.size(),
                  AddVirial{shares.data(), s.particles.size()}, scratch, sums.data());
     return sums.data()->of;

@@ -295,19 +295,14 @@ void Job::check_bodies() {
       report(settings_.stages[k].path,
              "must have an integrator that moves and turns rigid bodies: velocity_verlet, bussi, "
              "nose_hoover, fire, langevin, brownian or an active one");
-    for (const char* const key : {"shear", "deform"})
-      if (given(key))
-        report(join_path(settings_.stages[k].path, key),
-               "cannot be combined with rigid bodies, expected a barostat where the box is to "
-               "change");
-    box_changes |= integrator->box_mover() != nullptr;
+    box_changes |= integrator->box_mover() != nullptr || given("shear") || given("deform");
   }
   // Sites move in units of the edges after cells have been filled.
   const std::string& traversal = settings_.neighbors.traversal;
   if (box_changes && (traversal == "cells" || traversal == "auto"))
     report("neighbors.traversal",
-           fmt::format("must keep lists where a barostat changes the box of rigid bodies, expected "
-                       "another than cells and auto, got {}",
+           fmt::format("must keep lists where the box of rigid bodies changes, expected another "
+                       "than cells and auto, got {}",
                        traversal));
 }
 
@@ -330,10 +325,13 @@ void Job::check_orientations() {
            "velocity_verlet, bussi, nose_hoover, fire, langevin, brownian and the active ones do");
     if (!integrator) continue;
     const Json settings = record_component(settings_.stages[k]);
-    for (const char* const key : {"shear", "deform"})
-      if (settings.contains(key) && !settings.at(key).is_null())
-        warn(join_path(settings_.stages[k].path, key),
-             "does not turn particles: their orientations are changed by torques and noise alone");
+    const std::string type = settings.value(Json::json_pointer("/integrator/type"), "");
+    if (settings.contains("shear") && !settings.at("shear").is_null() &&
+        (type == "bussi" || type == "nose_hoover"))
+      warn(join_path(settings_.stages[k].path, "shear"),
+           fmt::format("turns particles by their torques, and the thermostat of {} takes all of "
+                       "their rotation for heat; langevin takes that relative to the flow",
+                       type));
   }
 }
 

@@ -57,7 +57,8 @@ struct AnisotropicBody {
     if constexpr (Energy) {
       term[3] = f.energy;
       term[4] = d.x * term[0], term[5] = d.y * term[1], term[6] = d.z * term[2];
-      term[7] = d.x * term[1], term[8] = d.x * term[2], term[9] = d.y * term[2];
+      // Of xy what a tilt of the box by xy does at fixed directions: with torques that is not yx.
+      term[7] = d.y * term[0], term[8] = d.z * term[0], term[9] = d.z * term[1];
     } else {
       const Real3 odd_part = Real(0.5) * (f.torque_i - f.torque_j);
       const Real3 even_part = Real(0.5) * (f.torque_i + f.torque_j);

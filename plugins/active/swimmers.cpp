@@ -67,8 +67,6 @@ class Swimmers final : public Overdamped {
   bool turns_particles() const override { return true; }
   /// Axes are the particles' own.
   std::string needs_fixed_group() const override { return {}; }
-  /// The flow would have to turn the particles.
-  bool follows_deformation() const override { return false; }
   std::string objection(const Force& force) const override {
     return force.traits().torques ? unknown_ : "";
   }
@@ -108,12 +106,13 @@ class Swimmers final : public Overdamped {
   }
 
   void turn(StepContext& s) {
-    if (!turns_) return;
+    if (!turns_ && s.flow() == nullptr) return;
     Orientations& of = *s.particles.orientations;
     for_each(s.device(), "swimmers turn", s.particles.share(),
              Turn{s.particles.position.data(), s.particles.id.data(), of.orientation.data(),
                   torques_ ? of.torque.data() : nullptr, s.group(), turning_.data(), rotation_,
-                  tumbling_, s.device_step(), planar_});
+                  tumbling_, s.device_step(), FlowRotation{s.flow(), s.device_step()},
+                  Real(dt_), planar_});
   }
 
   std::uint32_t instance_;

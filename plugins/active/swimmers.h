@@ -43,6 +43,8 @@ struct Turn {
   const Turning* turning;  // [type]
   RunKey rotation, tumbling;
   const std::uint64_t* step;
+  FlowRotation flow;
+  Real dt;
   bool planar;
 
   PERRIN_HD void operator()(std::int64_t i) const {
@@ -57,6 +59,7 @@ struct Turn {
     Real3 by = noise(c, i);
     if (torque != nullptr) by += c.mobility * rotate_back(q, torque[i].xyz());
     by.z += c.drift;
+    by += dt * rotate_back(q, flow());
     if (planar) by.x = by.y = 0;
     orientation[i] = turned(q, by);
   }

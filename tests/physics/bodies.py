@@ -398,6 +398,83 @@ class Bodies(JobCase):
             spread = self.column(column)[50:].std() / expected
             self.assertLess(abs(spread / math.sqrt(2 / weight) - 1), 0.25, (column, spread))
 
+    def sheared(self, integrator, rate=1.0, steps=500, **more):
+        text = job(TRIMER, integrator, neighbors={"traversal": "verlet_list"}, steps=steps, **more)
+        text["stages"][0]["shear"] = {"rate": rate, "work": True}
+        text["observers"][0]["box"] = True
+        return text
+
+    def test_energy_in_shear(self):
+        """With the work that is done it is conserved, as by dt², also where the tilt turns; bodies
+        stay as they are."""
+        drift = []
+        for dt in (0.004, 0.002):
+            self.run_job(self.sheared({"type": "velocity_verlet", "timestep": dt},
+                                      steps=round(4 / dt), temperature=1))
+            energy = self.column("conserved_energy")
+            drift.append(abs(energy - energy[0]).max())
+            work = self.column("work")
+        self.assertLess(drift[1], 0.4 * drift[0])
+        self.assertLess(drift[1], 0.01 * work[-1])
+        self.assertGreater(work[-1], 20)
+        with h5py.File(self.path("trajectory.h5")) as f:
+            at = f["particles/all/position/value"][()]
+            v = f["particles/all/velocity/value"][()]
+            edges = f["particles/all/box/edges/value"][()]
+        body = numpy.array([site["at"] for site in TRIMER["D"]["sites"]])
+        for k, h in enumerate(edges):
+            own = at[k, 216:].reshape(216, 3, 3)
+            turn = v[k, 216:].reshape(216, 3, 3)
+            for a, b in ((0, 1), (0, 2), (1, 2)):
+                d = own[:, a] - own[:, b]
+                d -= numpy.round(d @ numpy.linalg.inv(h)) @ h
+                length = numpy.linalg.norm(body[a] - body[b])
+                numpy.testing.assert_allclose(numpy.linalg.norm(d, axis=1), length, atol=3e-6)
+                # Velocities are relative to the flow: in space no two sites come nearer.
+                apart = turn[:, a] - turn[:, b]
+                apart[:, 0] += 1.0 * d[:, 1]
+                if k > 0:
+                    self.assertLess(abs((apart * d).sum(axis=1)).max(), 1e-5)
+
+    def test_a_flow_turns_particles(self):
+        """Without noise and torques friction gives them the rotation of the flow, -rate/2."""
+        rate, dt, steps = 0.8, 0.01, 400
+        for integrator, plane in (
+                ({"type": "langevin", "temperature": 1e-12, "friction": 3,
+                  "rotational_friction": 10}, True),
+                ({"type": "langevin", "temperature": 1e-12, "friction": 3,
+                  "rotational_friction": 10}, False),
+                ({"type": "brownian", "temperature": 1e-12, "friction": 3,
+                  "rotational_friction": 10}, True),
+                ({"type": "brownian", "temperature": 1e-12, "friction": 3,
+                  "rotational_friction": 10}, False),
+                ({"type": "active_brownian", "temperature": 0, "friction": 3, "speed": 0.1,
+                  "rotational_diffusion": 0}, True)):
+            text = {"seed": 5, "system": {"type": "lattice", "density": 0.3, "cells": [5, 5, 5],
+                                          "structure": "sc"},
+                    "orientations": {"start": "random", "moments_of_inertia": {"A": [1, 1, 1]}},
+                    "velocity": {"temperature": 0.01}, "forces": [],
+                    "observers": [{"type": "trajectory", "stride": 100, "precision": "double",
+                                   "quantities": ["position", "orientation"]}],
+                    "stages": [{"type": "md", "steps": steps, "shear": {"rate": rate},
+                                "integrator": {**integrator, "timestep": dt}}]}
+            if plane:
+                text["system"].update(structure="square", cells=[8, 8, 1])
+            self.run_job(text)
+            with h5py.File(self.path("trajectory.h5")) as f:
+                q = f["particles/all/orientation/value"][()].astype(float)
+            # q(t) q(0)*: the turn in space between the last frames.
+            w, v = q[..., 0], q[..., 1:]
+            a, b = 2, 4
+            turn_w = (w[b] * w[a] + (v[b] * v[a]).sum(-1))
+            turn_v = (w[a][:, None] * v[b] - w[b][:, None] * v[a] - numpy.cross(v[b], v[a]))
+            turn_v *= numpy.sign(turn_w)[:, None]
+            angle = 2 * numpy.arctan2(numpy.linalg.norm(turn_v, axis=1), abs(turn_w))
+            expected = rate / 2 * dt * 200
+            numpy.testing.assert_allclose(angle, expected, rtol=2e-3, err_msg=str(integrator))
+            self.assertTrue((turn_v[:, 2] < 0).all(), integrator)
+            numpy.testing.assert_allclose(turn_v[:, :2], 0, atol=3e-3, err_msg=str(integrator))
+
     def test_rigid_water(self):
         """SPC/E: Monte Carlo has the energy of dynamics."""
         angle, mass = math.radians(109.47 / 2), numpy.array([15.999, 1.008, 1.008])
@@ -452,6 +529,7 @@ class Bodies(JobCase):
                               steps=200),
                 "groups": self.parts(bath, {"type": "moving", "timestep": 0.002,
                                             "velocity": [0.3, 0, 0]}, BUSSI, steps=200),
+                "shear": self.sheared(bath, rate=3, steps=200),
                 "trials": job(TRIMER, None, stages=[self.trials()]),
                 "planar trials": job(
                     DIMER, None, {**LJ, "pairs": [{"types": list(t), "epsilon": 0.5, "sigma": 0.7}
@@ -521,9 +599,9 @@ class Bodies(JobCase):
         compressed = {**NVE, "barostat": {"pressure": 1, "tau": 1, "temperature": 1}}
         self.refused(job(DIMER, compressed, neighbors={"traversal": "cells"}),
                      "neighbors.traversal: must keep lists")
-        sheared = job(DIMER, NVE)
+        sheared = job(DIMER, NVE, neighbors={"traversal": "cells"})
         sheared["stages"][0]["shear"] = {"rate": 0.1}
-        self.refused(sheared, "shear: cannot be combined with rigid bodies")
+        self.refused(sheared, "neighbors.traversal: must keep lists where the box of rigid bodies")
         trials = job(DIMER, NVE, stages=[{**self.trials(), "barostat": {"pressure": 1, "tau": 4}}])
         self.refused(trials, "barostat: cannot be combined with rigid bodies: expected")
         trials["stages"] = [{**self.trials(), "translation": {"displacement": 0.1}}]

@@ -289,6 +289,12 @@ class Jobs(unittest.TestCase):
                 ({**chain, "barostat": {"pressure": 1, "tau": 1, "final_pressure": 5}}, ramp),
                 ({**BUSSI, "barostat": {"pressure": 1, "tau": 1, "final_pressure": 5}}, ramp)):
             self.refused(self.fluid_under(integrator), pattern)
+        wrong = {"pressure": 1, "tau": 1, "axes": "isotropic"}
+        for integrator in ({**chain, "barostat": wrong}, {**BUSSI, "barostat": wrong},
+                           {"type": "fire", "force_tolerance": 1,
+                            "cell": {"pressure": 1, "tolerance": 1, "axes": "isotropic"}}):
+            self.refused(self.fluid_under(integrator), r"axes: must be all, flexible, or groups of "
+                         r'x, y and z with commas .*, got "isotropic"')
         job = self.fluid_under({**chain, "barostat": {"pressure": 1, "tau": 1, "axes": "yz"}})
         job["system"]["periodic"] = [True, True, False]
         self.refused(job, r"stages\[1\].integrator.barostat.axes: must be periodic axes of "

@@ -257,6 +257,22 @@ class Orientations(JobCase):
             self.assertLess(abs(self.words(name)[:, :3] - expected).max(),
                             2e-5 * abs(expected).max(), name)
 
+    def test_energy_in_shear(self):
+        """The stress that does work is what a tilt does to the energy at fixed directions: with
+        torques the tensor is not symmetric. Energy is conserved as by dt²."""
+        drift = []
+        for dt in (0.004, 0.002):
+            text = job({"type": "velocity_verlet", "timestep": dt}, GAY_BERNE, steps=round(6 / dt),
+                       cells=(8, 8, 8), temperature=2)
+            text["observers"][0]["box"] = True
+            text["stages"][0]["shear"] = {"rate": 1, "work": True}
+            self.run_job(text)
+            energy = self.column("conserved_energy")
+            drift.append(abs(energy - energy[0]).max())
+        self.assertGreater(self.column("work")[-1], 20)
+        self.assertLess(drift[1], 0.01 * self.column("work")[-1])
+        self.assertLess(drift[1], 0.4 * drift[0])
+
     def test_patchy_is_its_formula(self):
         # 400 particles at random places, two patches on each of half of them and three on the
         # others, against sums over all pairs; forces and torques are derivatives of the energy by
