@@ -444,6 +444,31 @@ class Ensemble(JobCase):
                 self.assertLess(abs(a - b), 4.5 * math.hypot(da, db), (k, name))
         self.assertGreater(len({tuple(row[1:]) for row in self.exchanges("with")}), 4)
 
+    def test_boxes_of_very_different_sizes_come_back(self):
+        """Where forces differ, each system is asked in the other's box, far from its own volume.
+        Nothing is accepted then, and both go on as if nothing had been."""
+        stages = [langevin(steps, timestep=0.004, name=name) for name, steps in (("a", 800),
+                                                                                 ("b", 60))]
+        vary = {"forces[0].pairs": [[{"types": ["A", "A"], "epsilon": e, "sigma": 1}]
+                                    for e in (1, 0.9)]}
+        for k, stage in enumerate(stages):
+            stage["integrator"]["barostat"] = {"pressure": 1, "tau": 0.2, "stride": 5}
+            vary[f"stages[{k}].integrator.barostat.pressure"] = [0.3, 12]
+        for traversal in ("verlet_list", "clusters", "cells") if DEVICE == "cpu" else ("auto",):
+            with self.subTest(traversal):
+                for folder, exchange in (("with", {"exchange": {"every": 20, "stages": ["b"]}}),
+                                         ("without", {})):
+                    done = self.run_job(job({"vary": vary, **exchange}, *stages,
+                                            neighbors={"traversal": traversal}), folder=folder)
+                    if exchange:
+                        self.assertIn("exchange  0 and 1: 0 of ", done.stdout)
+                volumes = [self.column("volume", f"without/{k}")[-1] for k in (0, 1)]
+                self.assertGreater(volumes[0], 1.4 * volumes[1])
+                for k in (0, 1):
+                    for name in ("volume", "potential_energy"):
+                        numpy.testing.assert_allclose(self.column(name, f"with/{k}"),
+                                                      self.column(name, f"without/{k}"), rtol=1e-3)
+
     def test_what_cannot_be_exchanged_is_told(self):
         nve = {"type": "md", "steps": 40,
                "integrator": {"type": "velocity_verlet", "timestep": 0.004}}
