@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <barrier>
 #include <limits>
+#include <optional>
 #include <thread>
 
 #include "app/ensemble/ensemble_store.h"
@@ -41,19 +42,27 @@ JobOptions with_share_of_host(JobOptions options) {
   return options;
 }
 
-/// Runs work(k) on threads k = 0 … count - 1, of which this one is the first.
+/// Runs work(k) on threads k = 0 … count - 1, of which this one is the first. `hears`: who hears
+/// the warnings of runs on the others.
 template <class F>
-void on_threads(int count, const F& work) {
+void on_threads(int count, const WarningsHeard::Function& hears, const F& work) {
   std::vector<std::jthread> threads;
-  for (int k = 1; k < count; ++k) threads.emplace_back([&work, k] { work(k); });
+  for (int k = 1; k < count; ++k)
+    threads.emplace_back([&work, &hears, k] {
+      std::optional<WarningsHeard> heard;
+      if (hears) heard.emplace(hears);
+      work(k);
+    });
   work(0);
 }
 
 }  // namespace
 
-EnsembleRun::EnsembleRun(const Variations& variations, JobOptions options, bool resuming)
+EnsembleRun::EnsembleRun(const Variations& variations, JobOptions options, bool resuming,
+                         WarningsHeard::Function hears)
     : variations_(variations),
       options_(with_share_of_host(std::move(options))),
+      hears_(std::move(hears)),
       console_(options_.quiet || !all_.first()),
       context_{variations, {}, resuming} {
   const int threads = options_.threads;
@@ -121,7 +130,12 @@ void EnsembleRun::tell_warnings(const SystemRun& run) {
   for (const std::string& warning : run.warnings()) {
     if (std::ranges::find(warnings_, warning) != warnings_.end()) continue;
     warnings_.push_back(warning);
-    console_.warn(warning);
+    if (!hears_) {
+      console_.warn(warning);
+      continue;
+    }
+    console_.log().put(warning);
+    hears_(warning);
   }
 }
 
@@ -192,7 +206,7 @@ void EnsembleRun::run_beside_one_another() {
     return batch_->run(n, at_once_,
                        [&](std::int64_t k, int member) { run_one(mine_[std::size_t(k)], member); });
   std::atomic<std::int64_t> next = 0;
-  on_threads(workers_, [&](int worker) {
+  on_threads(workers_, hears_, [&](int worker) {
     for (std::int64_t k; (k = next++) < n;) run_one(mine_[std::size_t(k)], worker);
   });
 }
@@ -338,7 +352,7 @@ void EnsembleRun::run_with_exchange() {
     for (std::int64_t j = 0; j < n; ++j) close(j);
   } else {
     std::barrier meeting(workers_);
-    on_threads(workers_, [&](int worker) {
+    on_threads(workers_, hears_, [&](int worker) {
       while (!done) {
         for (std::int64_t j = worker; j < n; j += workers_) go_on(j);
         meeting.arrive_and_wait();
@@ -392,6 +406,8 @@ void EnsembleRun::execute() {
                       fmt::format("perrin {} {}", context_.resuming ? "resume" : "run",
                                   context_.resuming ? options_.output_directory.string()
                                                     : options_.job_file.string()));
+  std::optional<WarningsHeard> heard;
+  if (hears_) heard.emplace(hears_);
   try {
     run_all();
   } catch (const std::exception& e) {
@@ -478,7 +494,7 @@ void EnsembleRun::summary(double seconds) {
                                variations_.name(failures_.front().system), failures_.front().what));
 }
 
-void run_ensemble(JsonFile file, JobOptions options) {
+void run_ensemble(JsonFile file, JobOptions options, WarningsHeard::Function hears) {
   Components components;
   Communicator& all = Communicator::world();
   require_same_program(file.value(), options);
@@ -494,7 +510,7 @@ void run_ensemble(JsonFile file, JobOptions options) {
   if (std::error_code ignored;
       variations.settings().files == "one" && fs::exists(store, ignored) && !options.overwrite)
     throw UserError(fmt::format("{}: exists; --overwrite replaces it", store.string()));
-  EnsembleRun run(variations, options, false);
+  EnsembleRun run(variations, options, false, std::move(hears));
   run.validate();
   all.barrier();  // all have looked at what is there
   if (all.first()) {
@@ -527,7 +543,7 @@ void validate_ensemble(JsonFile file, JobOptions options) {
   fmt::print("ensemble  {} systems\n{}: valid\n", variations.count(), name);
 }
 
-void resume_ensemble(const fs::path& folder, JobOptions options) {
+void resume_ensemble(const fs::path& folder, JobOptions options, WarningsHeard::Function hears) {
   const EnsembleRecord record = read_ensemble_file(folder);
   Components components;
   const Variations variations(JsonFile::parse(record.job, (folder / ensemble_file_name).string()),
@@ -536,7 +552,7 @@ void resume_ensemble(const fs::path& folder, JobOptions options) {
   options.output_directory = folder;
   if (options.device.empty()) options.device = record.device;
   require_same_program(Json::parse(record.job), options);
-  EnsembleRun run(variations, options, true);
+  EnsembleRun run(variations, options, true, std::move(hears));
   run.execute();
 }
 

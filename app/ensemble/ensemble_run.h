@@ -14,14 +14,17 @@
 #include "app/run_console.h"
 #include "engine/communicator/each_alone.h"
 #include "engine/device/batch.h"
+#include "engine/run/warnings_heard.h"
 
 namespace perrin {
 
 class EnsembleRun {
  public:
   /// `options`: as of one job; output_directory is the folder of the ensemble. As long as it lives
-  /// each process is alone. All processes call what follows.
-  EnsembleRun(const Variations& variations, JobOptions options, bool resuming);
+  /// each process is alone. All processes call what follows. `hears`: warnings go there, on any
+  /// thread; empty: to standard error.
+  EnsembleRun(const Variations& variations, JobOptions options, bool resuming,
+              WarningsHeard::Function hears = {});
 
   /// Makes every system's job without running it. Throws UserError with the mistakes of the first
   /// systems that have any.
@@ -58,6 +61,7 @@ class EnsembleRun {
 
   const Variations& variations_;
   JobOptions options_;
+  WarningsHeard::Function hears_;
   EachAlone alone_;
   Communicator& all_ = alone_.all();
   RunConsole console_;                 // the first process has one
@@ -84,9 +88,10 @@ class EnsembleRun {
   std::atomic<bool> over_{false};  // systems elsewhere, or others that exchange, were stopped
 };
 
-/// perrin run, validate and resume of an ensemble.
-void run_ensemble(JsonFile file, JobOptions options);
+/// perrin run, validate and resume of an ensemble. `hears`: as of EnsembleRun.
+void run_ensemble(JsonFile file, JobOptions options, WarningsHeard::Function hears = {});
 void validate_ensemble(JsonFile file, JobOptions options);
-void resume_ensemble(const std::filesystem::path& folder, JobOptions options);
+void resume_ensemble(const std::filesystem::path& folder, JobOptions options,
+                     WarningsHeard::Function hears = {});
 
 }  // namespace perrin

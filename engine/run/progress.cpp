@@ -95,7 +95,7 @@ void Progress::print(const std::string& text) {
   note(printable(text));
   if (WarningsHeard::tell(printable(text))) return;
   if (quiet_) {  // what may make numbers wrong is said all the same
-    if (text.starts_with("warning: ")) fmt::print(stderr, "{}\n", printable(text));
+    if (WarningsHeard::is_warning(text)) fmt::print(stderr, "{}\n", printable(text));
     return;
   }
   const std::string again = shown_;

@@ -8,6 +8,18 @@ namespace {
 
 thread_local WarningsHeard* heard = nullptr;
 
+constexpr std::string_view mark = "warning: ";
+
+/// At the beginning or behind the name of a run.
+std::size_t place_of_mark(const std::string& line) {
+  if (line.starts_with(mark)) return 0;
+  if (!line.starts_with("system ")) return std::string::npos;
+  const std::size_t colon = line.find(": ");
+  const bool follows =
+      colon != std::string::npos && line.compare(colon + 2, mark.size(), mark) == 0;
+  return follows ? colon + 2 : std::string::npos;
+}
+
 }  // namespace
 
 WarningsHeard::WarningsHeard(Function function)
@@ -16,10 +28,14 @@ WarningsHeard::WarningsHeard(Function function)
 WarningsHeard::~WarningsHeard() { heard = before_; }
 
 bool WarningsHeard::tell(const std::string& line) {
-  constexpr std::string_view mark = "warning: ";
-  if (heard == nullptr || !line.starts_with(mark)) return false;
-  heard->function_(line.substr(mark.size()));
+  const std::size_t at = place_of_mark(line);
+  if (heard == nullptr || at == std::string::npos) return false;
+  heard->function_(line.substr(0, at) + line.substr(at + mark.size()));
   return true;
+}
+
+bool WarningsHeard::is_warning(const std::string& line) {
+  return place_of_mark(line) != std::string::npos;
 }
 
 }  // namespace perrin

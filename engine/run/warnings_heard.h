@@ -16,8 +16,10 @@ class WarningsHeard {
   WarningsHeard(const WarningsHeard&) = delete;
   WarningsHeard& operator=(const WarningsHeard&) = delete;
 
-  /// Whether somebody hears it: a line that begins with "warning: ", which is left out.
+  /// Whether somebody hears it: a line for which is_warning(), without that word.
   static bool tell(const std::string& line);
+  /// "warning: …", or of one of several runs "system 3: warning: …".
+  static bool is_warning(const std::string& line);
 
  private:
   Function function_;

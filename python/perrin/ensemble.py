@@ -24,7 +24,7 @@ class Ensemble:
     """
 
     def __init__(self, folder: Union[str, os.PathLike[str]]) -> None:
-        self.folder = pathlib.Path(folder)
+        self.folder = pathlib.Path(folder).absolute()  # os.chdir() does not move it
         try:
             self._record = json.loads((self.folder / "ensemble.json").read_text())
         except FileNotFoundError:

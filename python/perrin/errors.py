@@ -61,6 +61,11 @@ class JobWarning(UserWarning):
     """What is valid in a job, or has come to its end, but is probably not intended."""
 
 
+def of_job(text):
+    """A warning without the file and the line of the job, which may be a dict."""
+    return re.sub(r"^[^:]+:\d+: ", "", text).replace(": warning: ", ": ", 1)
+
+
 def warn(text):
     """A warning at the line of the caller outside of this package."""
     level, frame = 1, sys._getframe()

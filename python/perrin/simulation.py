@@ -16,7 +16,7 @@ import numpy as np
 
 from perrin import arguments, show
 from perrin._perrin import Session, job_text
-from perrin.errors import JobError, warn
+from perrin.errors import JobError, of_job, warn
 from perrin.progress import Bar
 from perrin.python_force import PythonForce
 from perrin.view import Local, Totals, View, totals_of
@@ -138,7 +138,7 @@ class Simulation(View):
         self._session, self._functions = _session(
             job, set, device=device, threads=threads, output_dir=output_dir, overwrite=overwrite,
             quiet=quiet, checkpoint=checkpoint)
-        self._output, self._quiet, self._threads = os.fspath(output_dir), quiet, threads
+        self._output, self._quiet, self._threads = os.path.abspath(output_dir), quiet, threads
         self._begin()
         self._warn()
 
@@ -157,7 +157,8 @@ class Simulation(View):
                                 more_steps=arguments.whole(more_steps, "more_steps", 0),
                                 output_directory=arguments.path(output_dir, "output_dir"))
         self._functions, self._quiet, self._threads = list(forces), quiet, threads
-        self._output = os.fspath(output_dir) or os.path.dirname(os.path.abspath(path))
+        self._output = (os.path.abspath(output_dir) if os.fspath(output_dir)
+                        else os.path.dirname(os.path.abspath(path)))
         self._begin()
         self._warn()
         return self
@@ -168,9 +169,7 @@ class Simulation(View):
             super().__init__(self._session.state())
 
     def _of_job(self):
-        """Its warnings, without a file and a line: the job may be a dict."""
-        return [re.sub(r"^[^:]+:\d+: ", "", text).replace(": warning: ", ": ", 1)
-                for text in self._session.warnings]
+        return [of_job(text) for text in self._session.warnings]
 
     def _warn(self, known=()):
         """Of the job; not of what is known already."""

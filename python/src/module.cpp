@@ -4,6 +4,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <mutex>
+
 #include "app/build_check.h"
 #include "app/commands.h"
 #include "app/ensemble/ensemble_run.h"
@@ -56,6 +58,34 @@ int program(std::vector<std::string> arguments) {
   return run_program(int(arguments.size()), argv.data());
 }
 
+/// Runs f(hears) without the lock of the interpreter. What it has warned of are warnings of Python
+/// when it has ended: systems run in threads of their own. Its own error comes before one that a
+/// filter makes of a warning.
+template <class F>
+void with_warnings(const F& f) {
+  std::mutex mutex;
+  std::vector<std::string> told;
+  std::exception_ptr error;
+  {
+    const nb::gil_scoped_release released;
+    try {
+      f([&](const std::string& warning) {
+        const std::lock_guard lock(mutex);
+        told.push_back(warning);
+      });
+    } catch (...) {
+      error = std::current_exception();
+    }
+  }
+  const nb::object errors = nb::module_::import_("perrin.errors");
+  try {
+    for (const std::string& warning : told) errors.attr("warn")(errors.attr("of_job")(warning));
+  } catch (nb::python_error&) {
+    if (!error) throw;
+  }
+  if (error) std::rethrow_exception(error);
+}
+
 /// `text`: the job, whose input files are beside `file`; empty: the job is that file.
 void ensemble(const std::string& file, const std::string& text, const std::string& device,
               int threads, const std::string& folder, bool overwrite, bool quiet) {
@@ -65,16 +95,16 @@ void ensemble(const std::string& file, const std::string& text, const std::strin
   options.output_directory = folder, options.overwrite = overwrite, options.quiet = quiet;
   JsonFile job = text.empty() ? JsonFile::read(file) : JsonFile::parse(text, "the job");
   if (!Variations::has(job)) throw UserError("the job has no \"ensemble\": say what is varied");
-  const nb::gil_scoped_release released;
-  run_ensemble(std::move(job), options);
+  with_warnings(
+      [&](const WarningsHeard::Function& hears) { run_ensemble(std::move(job), options, hears); });
 }
 
 void resumed_ensemble(const std::string& folder, const std::string& device, int threads,
                       bool quiet) {
   JobOptions options;
   options.device = device, options.threads = threads, options.quiet = quiet;
-  const nb::gil_scoped_release released;
-  resume_ensemble(folder, options);
+  with_warnings(
+      [&](const WarningsHeard::Function& hears) { resume_ensemble(folder, options, hears); });
 }
 
 /// A module beside a library of another build would crash wherever their classes differ.

@@ -54,6 +54,10 @@ JobOptions options_of(const Session::Source& source, const std::optional<Resumed
   options.job_directory = source.text.empty() ? folder_of(source.file) : std::filesystem::path(".");
   if (source.text.empty() && !resumed) options.job_file = source.file;
   if (resumed) continue_options(*resumed, options, source.other_output_directory);
+  // Where they are now: os.chdir() may come before they are used.
+  for (auto* folder :
+       {&options.job_directory, &options.output_directory, &options.trusted_directory})
+    if (!folder->empty()) *folder = std::filesystem::absolute(*folder).lexically_normal();
   if (!resumed || source.other_checkpoint) options.default_checkpoint = checkpoint;
   return options;
 }

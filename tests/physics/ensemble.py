@@ -115,6 +115,16 @@ class Ensemble(JobCase):
         return self.perrin("run", self.path("job.json"), "--device", DEVICE, "--threads", "2",
                            "--output-dir", self.path(folder), *arguments)
 
+    def test_what_systems_warn_of_is_said(self):
+        """By each, also with --quiet."""
+        done = self.try_job(job({"count": 3}, {"type": "md", "steps": 5, "integrator": {
+            "type": "velocity_verlet", "timestep": 1e-11}}), "--quiet")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        for k in range(3):
+            self.assertIn(f"system {k}: warning: the box is too long for this time step",
+                          done.stderr)
+        self.assertEqual(done.stdout, "")
+
     def test_mistakes_are_told(self):
         steps = langevin(10)
         for ensemble, pattern in (

@@ -56,6 +56,57 @@ def test_warnings_of_jobs(liquid, tmp_path):
         perrin.run(job, output_dir=tmp_path, quiet=True)
 
 
+def test_warnings_of_ensembles(tiny_steps, tmp_path, capfd):
+    """Of the job once, of the runs, which are on threads of their own, each."""
+    job = {**tiny_steps, "neighbors": {"exclusions": ["molecules"]}}
+    with pytest.warns(JobWarning) as caught:
+        perrin.ensemble(job, count=3, folder=tmp_path / "scan", threads=3, device="cpu")
+    texts = sorted(str(warning.message) for warning in caught)
+    assert all(warning.filename == __file__ for warning in caught)
+    assert texts[0].startswith("neighbors.exclusions: \"molecules\" excludes no pair")
+    assert len(texts) == 4
+    for system, text in enumerate(texts[1:]):
+        assert text.startswith(f"system {system}: ") and "too long for this time step" in text
+    assert capfd.readouterr() == ("", "")
+
+
+def test_an_error_of_an_ensemble_comes_before_its_warnings(liquid, tmp_path):
+    liquid["stages"][0]["steps"] = 20
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(perrin.RunError, match="1 of 2 systems failed"):
+            perrin.ensemble(liquid, vary={"stages[0].integrator.timestep": [0.002, 9.0]},
+                            folder=tmp_path / "fails", device="cpu")
+
+
+def test_folders_stay_where_they_were(liquid, tmp_path, monkeypatch):
+    """os.chdir() between the construction and the run, as notebooks have it."""
+    liquid["stages"][0]["steps"] = 20
+    job = {**liquid, "observers": [{"type": "thermo", "stride": 1},
+                                   {"type": "xtc", "stride": 5}, {"type": "checkpoint"}]}
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(tmp_path)
+    sim = perrin.Simulation(job, output_dir="out")
+    os.chdir(elsewhere)
+    sim.run(5)
+    sim.set({"stages[0].integrator.timestep": 0.002})
+    sim.run(5)
+    sim.checkpoint("half.h5")
+    sim.close()
+    os.chdir(tmp_path)
+    resumed = perrin.Simulation.resume("out/half.h5")
+    os.chdir(elsewhere)
+    assert resumed.run() and resumed.step == 20
+    assert len(perrin.thermo(tmp_path / "out" / "thermo.h5")) == 21
+    assert {"thermo.h5", "trajectory.xtc", "half.h5"} <= {*os.listdir(tmp_path / "out")}
+    os.chdir(tmp_path)
+    scan = perrin.ensemble(job, count=2, folder="scan", device="cpu")
+    os.chdir(elsewhere)
+    assert scan.states == ["complete"] * 2 and len(scan.thermo()[0]) == 2
+    assert os.listdir(elsewhere) == [] and {*os.listdir(tmp_path)} == {"elsewhere", "out", "scan"}
+
+
 def test_set_leaves_no_files_and_no_lock(liquid, tmp_path):
     """The copy through which it goes is no checkpoint of the simulation, which wants none."""
     sim = perrin.Simulation({**liquid, "observers": []}, output_dir=tmp_path)
