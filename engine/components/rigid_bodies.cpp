@@ -186,8 +186,8 @@ RigidBodies::RigidBodies(const Device& device, const Topology& t) {
   moved_ = {device, std::span<const std::uint8_t>(moved)};
 }
 
-void RigidBodies::place(Particles& p, const FaultSink& faults, Real limit,
-                        const MoveCheck& check, const Flow* flow, const std::uint64_t* step) const {
+void RigidBodies::place(Particles& p, const FaultSink& faults, Real limit, const MoveCheck& check,
+                        const Flow* flow, const std::uint64_t* step) const {
   gather_centers(p);
   for_each(p.device(), "sites of bodies", sites_.size(),
            PlaceSite{p.view(), p.metric(), p.orientations->view(), sites_.data(), faults, check,

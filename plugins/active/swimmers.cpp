@@ -111,8 +111,8 @@ class Swimmers final : public Overdamped {
     for_each(s.device(), "swimmers turn", s.particles.share(),
              Turn{s.particles.position.data(), s.particles.id.data(), of.orientation.data(),
                   torques_ ? of.torque.data() : nullptr, s.group(), turning_.data(), rotation_,
-                  tumbling_, s.device_step(), FlowRotation{s.flow(), s.device_step()},
-                  Real(dt_), planar_});
+                  tumbling_, s.device_step(), FlowRotation{s.flow(), s.device_step()}, Real(dt_),
+                  planar_});
   }
 
   std::uint32_t instance_;
