@@ -316,7 +316,7 @@ class Packer {
       put_full(bits, grid_[more > 0 ? i + 1 : i]);
       bits.put(more != before, 1);
       // How many follow, times three; one for differences that stay as they are.
-      if (more != before) bits.put(std::uint64_t(3 * more + 1), 5);
+      if (more != before) bits.put(3 * std::uint64_t(more) + 1, 5);
       before = more;
       if (more > 0) put_near(bits, grid_[i], grid_[i + 1]);
       if (more > 1) put_near(bits, grid_[i + 2], grid_[i]);

@@ -161,10 +161,12 @@ constexpr Word words[] = {
     {" trap ", "use the force \"harmonic_trap\""},
     {" restraint pull umbrella smd colvars ", "use the force \"group_restraint\""},
     {" spring_self spring/self posre position_restraint ", "use the force \"tether\""},
-    {" rigid rigid_body shake rattle settle constraint constraints lincs ",
-     "not supported in molecular dynamics: rigid bodies and constraints; nearest: stiff bonds "
-     "(\"bond_harmonic\"), or rigid molecules by Monte Carlo in the stage \"metropolis\" (plug-in "
-     "metropolis)"},
+    {" rigid rigid_body ",
+     "rigid bodies are \"bodies\" of the job, which integrators and the stage \"monte_carlo\" move "
+     "(docs/guide/orientations.md)"},
+    {" shake rattle settle constraint constraints lincs ",
+     "not supported: constraints of distances; nearest: rigid bodies, \"bodies\" of the job "
+     "(docs/guide/orientations.md), or stiff bonds (\"bond_harmonic\")"},
     {" mc montecarlo monte-carlo hpmc ",
      "use the stage \"monte_carlo\" (plug-in monte_carlo), or for rigid molecules \"metropolis\" "
      "(plug-in metropolis)"},
@@ -177,9 +179,18 @@ constexpr Word words[] = {
      "use the observer \"widom\" (plug-in monte_carlo)"},
     {" eam eam/alloy eam/fs finnis_sinclair sutton_chen embedded_atom embedding density_dependent ",
      "the embedded-atom method is \"many_body_formula\"; many-body DPD is \"mdpd\" (plug-in dpd)"},
-    {" gb gay-berne gayberne tersoff sw airebo reaxff mliap ",
-     "not supported: anisotropic and machine-learned potentials, and those of angles between "
-     "neighbours; nearest: \"many_body_formula\""},
+    {" gb gay-berne gayberne ellipsoid ",
+     "use the force \"gay_berne\" (docs/guide/orientations.md)"},
+    {" aniso anisotropic ",
+     "use the force \"gay_berne\", \"dipole\", \"patchy\" or \"anisotropic_formula\" "
+     "(docs/guide/orientations.md)"},
+    {" kern-frenkel kern_frenkel patch patches janus ",
+     "use the force \"patchy\" (docs/guide/orientations.md)"},
+    {" stockmayer lj/cut/dipole/cut dipoles ",
+     "use the force \"dipole\" (docs/guide/orientations.md)"},
+    {" tersoff sw stillinger_weber airebo reaxff mliap ",
+     "not supported: potentials of angles between neighbours, and machine-learned ones but as "
+     "functions of Python; nearest: \"many_body_formula\""},
     {" run simulation dynamics production equilibration steps ", "use the stage \"md\""},
     {" deform shear sllod lees_edwards lees-edwards ",
      "deformation and shear are the settings \"deform\" and \"shear\" of a stage \"md\" "

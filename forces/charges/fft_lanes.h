@@ -22,7 +22,11 @@ struct Lanes {
   Real operator[](std::int64_t lane) const { return v[lane]; }
   auto& operator[](std::int64_t lane) { return reinterpret_cast<Real*>(&v)[lane]; }
 
-  Lanes operator-() const { return from(-v); }
+  Lanes operator-() const {
+    Lanes negative;
+    negative.v = -v;
+    return negative;
+  }
   Lanes& operator+=(const Lanes& b) { return v += b.v, *this; }
   Lanes& operator-=(const Lanes& b) { return v -= b.v, *this; }
   Lanes& operator*=(const Lanes& b) { return v *= b.v, *this; }
@@ -31,11 +35,6 @@ struct Lanes {
   friend Lanes operator*(Lanes a, const Lanes& b) { return a *= b; }
 
  private:
-  static Lanes from(Vector v) {
-    Lanes a;
-    a.v = v;
-    return a;
-  }
   Vector v;
 };
 

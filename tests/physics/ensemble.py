@@ -267,13 +267,33 @@ class Ensemble(JobCase):
             for name in a:
                 numpy.testing.assert_array_equal(a[name], b[name], err_msg=str(name))
 
+    def stop_after_the_first(self, what, folder):
+        """SIGTERM when the first system is complete."""
+        with open(self.path("job.json"), "w") as out:
+            json.dump(what, out)
+        with subprocess.Popen([PERRIN, "run", self.path("job.json"), "--output-dir",
+                               self.path(folder), "--device", DEVICE, "--threads", "2", "--quiet"],
+                              cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True) as process:
+            state = self.path(folder, "0", "system.json")
+            while process.poll() is None:
+                if os.path.exists(state):
+                    with open(state) as text:
+                        if '"complete"' in text.read():
+                            break
+                time.sleep(0.005)
+            process.send_signal(signal.SIGTERM)
+            said, _ = process.communicate(timeout=300)
+        self.assertEqual(process.returncode, 0, said)
+        self.assertIn("stopped", said)
+
     def test_one_file_after_stops_has_what_folders_have(self):
         what = job({"count": 3, "vary": {TEMPERATURE: [0.9, 1.0, 1.1], "stages[0].steps":
-                                         [200, 4000, 4000]}}, langevin(4000),
-                   observers=[{"type": "trajectory", "stride": 200}])
+                                         [200, 20000, 20000]}}, langevin(20000),
+                   observers=[{"type": "trajectory", "stride": 1000}])
         self.run_job(what, folder="folders")
         what["ensemble"]["files"] = "one"
-        self.run_job(what, "--time-limit", "0.4", folder="one")
+        self.stop_after_the_first(what, "one")
         self.assertEqual(self.outputs("one", 0), [])
         self.assertEqual(self.outputs("one", 1), ["thermo.h5", "trajectory.h5"])
         with h5py.File(self.path("one", "ensemble.h5")) as h:
@@ -286,7 +306,7 @@ class Ensemble(JobCase):
         with h5py.File(self.path("one", "ensemble.h5")) as h:
             table = h["tables/thermo.h5/value"][:]
             column = [name.decode() for name in h["tables/thermo.h5/column"]].index("temperature")
-        self.assertEqual(table.shape[:2], (3, 401))
+        self.assertEqual(table.shape[:2], (3, 2001))
         self.assertTrue(numpy.isnan(table[0, 21:]).all())
         numpy.testing.assert_array_equal(table[2, :, column],
                                          self.column("temperature", "folders/2"))

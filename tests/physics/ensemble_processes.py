@@ -204,7 +204,7 @@ class EnsembleProcesses(JobCase):
 
     def test_the_time_limit_stops_all(self):
         what = job({"count": 3, "vary": {TEMPERATURE: {"linear": [0.9, 1.1]}},
-                    "exchange": {"every": 20}}, steps=4000, observers=())
+                    "exchange": {"every": 20}}, steps=12000, observers=())
         self.run_on(1, what, "whole")
         done = self.run_on(3, what, "parts", "--time-limit", "0.3")
         self.assertIn("stopped; continue with", done.stdout)
