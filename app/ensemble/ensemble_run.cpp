@@ -216,6 +216,8 @@ void EnsembleRun::run_dealt_out() {
   if (!all_.several()) return run_beside_one_another();
   std::atomic<bool> done = false;
   std::jthread work([&] {
+    std::optional<WarningsHeard> heard;
+    if (hears_) heard.emplace(hears_);
     try {
       if (batch_) use_device(batch_->for_member(0));
       run_beside_one_another();
