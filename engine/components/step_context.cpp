@@ -147,7 +147,7 @@ void StepContext::compute_forces() {
 }
 
 GroupMask StepContext::thermal() const {
-  // Several integrators know of the sites of bodies.
+  // An integrator that says whose velocities count leaves out sites of bodies.
   const GroupMask of_bath = bath_ ? bath_->thermal() : GroupMask{};
   return bodies && !of_bath ? bodies->moved() : of_bath;
 }

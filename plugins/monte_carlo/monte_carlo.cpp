@@ -32,7 +32,7 @@ MonteCarlo::MonteCarlo(const MonteCarloSettings& settings, double k_boltzmann,
 void MonteCarlo::begin(Simulation& simulation) {
   simulation.ensure_forces();
   if (ramp_start_ < 0) ramp_start_ = std::int64_t(simulation.step());
-  group_ = group_of(simulation, settings_.group);
+  group_ = moved_particles_of(simulation, settings_.group);
   for (const auto& move : moves_) move->begin(simulation);
   if (barostat_) barostat_->begin(simulation, 1, ramp(), true);
 }

@@ -11,6 +11,21 @@
 #include "engine/components/step_context.h"
 
 namespace perrin::monte_carlo {
+namespace {
+
+/// The particles of a group for which leaves_out(id) is false; in a system with rigid bodies.
+template <class LeavesOut>
+GroupOnDevice part_of_group(const StepContext& s, const std::string& name,
+                            const LeavesOut& leaves_out) {
+  Group::Members members(s.particles.topology.body.size(), 1);
+  for (const Group& one : s.particles.groups)
+    if (one.name() == name) members = one.members();
+  for (std::size_t id = 0; id < members.size(); ++id)
+    if (leaves_out(id)) members[id] = 0;
+  return {s.device(), Group("part of " + name, std::move(members))};
+}
+
+}  // namespace
 
 GroupOnDevice group_of(const StepContext& s, const std::string& name) {
   for (const Group& one : s.particles.groups)
@@ -21,12 +36,13 @@ GroupOnDevice group_of(const StepContext& s, const std::string& name) {
 GroupOnDevice free_particles_of(const StepContext& s, const std::string& name) {
   const std::vector<std::uint32_t>& body = s.particles.topology.body;
   if (body.empty()) return group_of(s, name);
-  Group::Members members(body.size(), 1);
-  for (const Group& one : s.particles.groups)
-    if (one.name() == name) members = one.members();
-  for (std::size_t id = 0; id < body.size(); ++id)
-    if (body[id] != Topology::no_body) members[id] = 0;
-  return {s.device(), Group("free particles of " + name, std::move(members))};
+  return part_of_group(s, name, [&](std::size_t id) { return body[id] != Topology::no_body; });
+}
+
+GroupOnDevice moved_particles_of(const StepContext& s, const std::string& name) {
+  const Topology& t = s.particles.topology;
+  if (t.body.empty()) return group_of(s, name);
+  return part_of_group(s, name, [&](std::size_t id) { return t.is_site(id); });
 }
 
 double least_height(const Box& box) {

@@ -47,6 +47,8 @@ class Move {
 GroupOnDevice group_of(const StepContext& context, const std::string& name);
 /// Those of them that belong to no rigid body.
 GroupOnDevice free_particles_of(const StepContext& context, const std::string& name);
+/// Those of them that are no sites of rigid bodies.
+GroupOnDevice moved_particles_of(const StepContext& context, const std::string& name);
 /// Between opposite faces of the box.
 double least_height(const Box& box);
 /// Reports at `key` one that is longer than a quarter of the box.

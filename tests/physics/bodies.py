@@ -344,6 +344,18 @@ class Bodies(JobCase):
         numpy.testing.assert_allclose(self.column("temperature", file="profile.h5")[:, 0],
                                       self.column("temperature"), rtol=0.005)
 
+    def test_pressure_of_a_group_by_trial_moves(self):
+        """Of bodies without forces kT for each centre that moves, and nothing for sites."""
+        text = job(TRIMER, None, stages=[{**self.trials(), "group": "half"}],
+                   groups={"half": {"ids": [[0, 107], [216, 539]]}})
+        text["forces"] = []
+        text["observers"].append({"type": "pressure_profile", "bins": 1, "stride": 20,
+                                  "rows_every": 20})
+        self.run_job(text)
+        numpy.testing.assert_allclose(
+            self.column("pressure", file="pressure_profile.h5").reshape(-1),
+            108 / (216 / 0.3), rtol=1e-6)
+
     def test_frozen_and_moving_bodies(self):
         """Sites stay with their bodies; with the work that is done the energy is conserved."""
         drift = []
