@@ -16,21 +16,7 @@
 namespace perrin {
 namespace {
 
-using Sums = GroupRestraint::Sums;
 using Spring = GroupRestraint::Spring;
-
-struct AddPosition {
-  ParticleView particles;
-  GroupMask group;
-  PERRIN_HD Sums operator()(std::int64_t i) const {
-    Sums s;
-    if (!group.has(particles.id[i])) return s;
-    const Vec3<double> f = unwrapped_fraction(particles.position[i], particles.image[i]);
-    const double m = 1 / double(particles.velocity[i].w);
-    s.v[0] = m, s.v[1] = m * f.x, s.v[2] = m * f.y, s.v[3] = m * f.z;
-    return s;
-  }
-};
 
 /// By one thread.
 struct Stretch {
@@ -44,10 +30,6 @@ struct Stretch {
   bool counts;         // the step's own computation: the work since the one before is added
   formula::ProgramView formula, slope;  // of the distance and the time; empty: a spring
 
-  /// Of a mean position in units of the padded edges.
-  PERRIN_HD Vec3<double> place(const Sums& s) const {
-    return point_of_padded(*box, {s.v[1] / s.v[0], s.v[2] / s.v[0], s.v[3] / s.v[0]});
-  }
   PERRIN_HD Vec3<double> along_axes(const Vec3<double>& d) const {
     return {axes.x * d.x, axes.y * d.y, axes.z * d.z};
   }
@@ -71,10 +53,10 @@ struct Stretch {
   PERRIN_HD void operator()(std::int64_t) const {
     Spring& s = *spring;
     const double now = time(), before = now - time.timestep;
-    const Vec3<double> last = place(s.group[two ? 1 : 0]);
+    const Vec3<double> last = s.group[two ? 1 : 0].center(*box);
     Vec3<double> d, earlier;  // from where the point is, and was a step before
     if (two) {
-      const Vec3<double> first = place(s.group[0]);
+      const Vec3<double> first = s.group[0].center(*box);
       d = earlier = along_axes(nearest_by_fractions(*box, last - first));
     } else {
       const auto from = [&](double t) {
@@ -142,8 +124,9 @@ void GroupRestraint::compute(StepContext& context, const ForceOutput& output) {
   const ParticleView particles = context.particles.view();
   const bool two = groups_.size() == 2;
   for (std::size_t g = 0; g < groups_.size(); ++g)
-    sum<Sums>(device, "centre of mass", particles.n, AddPosition{particles, groups_[g].mask()},
-              scratch_, &spring_.data()->group[g]);
+    sum<MassCenterSums>(device, "centre of mass", particles.n,
+                        AddToMassCenter{particles, groups_[g].mask()}, scratch_,
+                        &spring_.data()->group[g]);
   const auto has = [&](char axis) {
     return settings_.axes.find(axis) != std::string::npos ? 1.0 : 0.0;
   };

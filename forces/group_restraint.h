@@ -15,6 +15,7 @@
 #include "engine/components/force.h"
 #include "engine/formula/program.h"
 #include "engine/settings/settings.h"
+#include "forces/mass_center.h"
 
 namespace perrin {
 
@@ -57,17 +58,9 @@ struct RestraintReading {
 
 class GroupRestraint : public Force {
  public:
-  /// Mass-weighted positions in units of the edges, image counters included.
-  struct Sums {
-    double v[4] = {};  // mass; mass · fraction
-    PERRIN_HD Sums& operator+=(const Sums& b) {
-      for (int k = 0; k < 4; ++k) v[k] += b.v[k];
-      return *this;
-    }
-  };
   /// On the device.
   struct Spring {
-    Sums group[2];
+    MassCenterSums group[2];
     Real3 pull[2];    // on a unit of mass of each group
     double share[2];  // of the energy, for a unit of mass
     RestraintReading reading;
@@ -91,7 +84,7 @@ class GroupRestraint : public Force {
   Buffer<formula::Instruction> energy_, slope_;  // empty: a spring
   std::vector<GroupOnDevice> groups_;
   Buffer<Spring> spring_;
-  Buffer<Sums> scratch_;
+  Buffer<MassCenterSums> scratch_;
 };
 
 }  // namespace perrin

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <barrier>
 #include <limits>
-#include <optional>
 #include <thread>
 
 #include "app/ensemble/ensemble_store.h"
@@ -49,8 +48,7 @@ void on_threads(int count, const WarningsHeard::Function& hears, const F& work) 
   std::vector<std::jthread> threads;
   for (int k = 1; k < count; ++k)
     threads.emplace_back([&work, &hears, k] {
-      std::optional<WarningsHeard> heard;
-      if (hears) heard.emplace(hears);
+      const WarningsHeard heard(hears);
       work(k);
     });
   work(0);
@@ -216,8 +214,7 @@ void EnsembleRun::run_dealt_out() {
   if (!all_.several()) return run_beside_one_another();
   std::atomic<bool> done = false;
   std::jthread work([&] {
-    std::optional<WarningsHeard> heard;
-    if (hears_) heard.emplace(hears_);
+    const WarningsHeard heard(hears_);
     try {
       if (batch_) use_device(batch_->for_member(0));
       run_beside_one_another();
@@ -408,8 +405,7 @@ void EnsembleRun::execute() {
                       fmt::format("perrin {} {}", context_.resuming ? "resume" : "run",
                                   context_.resuming ? options_.output_directory.string()
                                                     : options_.job_file.string()));
-  std::optional<WarningsHeard> heard;
-  if (hears_) heard.emplace(hears_);
+  const WarningsHeard heard(hears_);
   try {
     run_all();
   } catch (const std::exception& e) {

@@ -71,10 +71,9 @@ struct Owners {
   struct Twice {
     std::size_t id, first, second;
   };
-  std::optional<Twice> twice;  // the first that is in two groups
-  std::int64_t without = 0;    // in none
-
-  std::size_t first_without = 0;
+  std::optional<Twice> twice;     // the first that is in two groups
+  std::int64_t without = 0;       // in none: how many, …
+  std::size_t first_without = 0;  // … and the lowest id
 
   Owners(const std::vector<Group>& groups, const std::vector<bool>& site)
       : of(site.size(), nobody) {

@@ -22,8 +22,9 @@ std::size_t place_of_mark(const std::string& line) {
 
 }  // namespace
 
-WarningsHeard::WarningsHeard(Function function)
-    : function_(std::move(function)), before_(std::exchange(heard, this)) {}
+WarningsHeard::WarningsHeard(Function function) : function_(std::move(function)), before_(heard) {
+  if (function_) heard = this;
+}
 
 WarningsHeard::~WarningsHeard() { heard = before_; }
 

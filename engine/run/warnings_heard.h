@@ -11,6 +11,7 @@ namespace perrin {
 class WarningsHeard {
  public:
   using Function = std::function<void(const std::string& what)>;
+  /// An empty function changes nothing.
   explicit WarningsHeard(Function function);
   ~WarningsHeard();
   WarningsHeard(const WarningsHeard&) = delete;

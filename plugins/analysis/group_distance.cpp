@@ -17,21 +17,6 @@
 namespace perrin::analysis {
 namespace {
 
-using Sums = GroupDistance::Sums;
-
-struct AddPosition {
-  ParticleView p;
-  GroupMask group;
-  PERRIN_HD Sums operator()(std::int64_t i) const {
-    Sums s;
-    if (!group.has(p.id[i])) return s;
-    const Vec3<double> f = unwrapped_fraction(p.position[i], p.image[i]);
-    const double m = 1 / double(p.velocity[i].w);
-    s.v[0] = m, s.v[1] = m * f.x, s.v[2] = m * f.y, s.v[3] = m * f.z;
-    return s;
-  }
-};
-
 std::vector<io::ObservableColumn> columns(const GroupDistanceSettings& s, Setup& setup) {
   const hsize_t n = std::max<hsize_t>(s.pairs.size(), 1);  // none: reported
   const auto length = io::file_length(setup.units());
@@ -39,10 +24,6 @@ std::vector<io::ObservableColumn> columns(const GroupDistanceSettings& s, Setup&
                                          {"vector", {n, 3}, length.name, length.factor}};
   if (s.minimum) list.push_back({"minimum_distance", {n}, length.name, length.factor});
   return list;
-}
-
-Vec3<double> centre(const Sums& s, const Box& box) {
-  return point_of_padded(box, {s.v[1] / s.v[0], s.v[2] / s.v[0], s.v[3] / s.v[0]});
 }
 
 }  // namespace
@@ -96,14 +77,15 @@ void GroupDistance::begin(Simulation& simulation, bool resumed) {
 void GroupDistance::observe(Simulation& s) {
   const ParticleView particles = s.particles.view();
   for (std::size_t g = 0; g < groups_.size(); ++g)
-    sum<Sums>(s.device(), "centre of mass", particles.n,
-              AddPosition{particles, on_device_[g].mask()}, scratch_, centres_.data() + g);
-  const std::vector<Sums> centres = centres_.to_host();
+    sum<MassCenterSums>(s.device(), "centre of mass", particles.n,
+                        AddToMassCenter{particles, on_device_[g].mask()}, scratch_,
+                        centres_.data() + g);
+  const std::vector<MassCenterSums> centres = centres_.to_host();
   const Box& box = s.particles.box;
   std::vector<double> row, vectors;
   for (const auto& [a, b] : pairs_) {
     const Vec3<double> d = images_of(box).nearest(
-        nearest_by_fractions(box, centre(centres[b], box) - centre(centres[a], box)));
+        nearest_by_fractions(box, centres[b].center(box) - centres[a].center(box)));
     row.push_back(std::sqrt(dot(d, d)));
     vectors.insert(vectors.end(), {d.x, d.y, d.z});
   }

@@ -9,6 +9,7 @@
 #include "engine/device/buffer.h"
 #include "engine/settings/settings.h"
 #include "engine/system/group.h"
+#include "forces/mass_center.h"
 #include "io/observable_file.h"
 #include "minimum_distance.h"
 
@@ -49,15 +50,6 @@ class GroupDistance final : public Observer {
   void end(Simulation& simulation) override { file_.end(simulation); }
   void state(Archive& archive) override { file_.state(archive); }
 
-  /// Mass, and mass times unwrapped position in units of the edges.
-  struct Sums {
-    double v[4] = {};
-    PERRIN_HD Sums& operator+=(const Sums& b) {
-      for (int k = 0; k < 4; ++k) v[k] += b.v[k];
-      return *this;
-    }
-  };
-
  private:
   /// The place of a group in groups_; reports at `key` one that cannot be.
   std::size_t place_of(const std::string& name, const std::string& key, Setup& setup);
@@ -68,7 +60,7 @@ class GroupDistance final : public Observer {
   std::vector<GroupOnDevice> on_device_;           // of groups_
   std::vector<std::array<std::size_t, 2>> pairs_;  // places in groups_
   std::vector<MinimumDistance> minima_;            // of pairs_, if asked for
-  Buffer<Sums> scratch_, centres_;                 // centres_: of groups_
+  Buffer<MassCenterSums> scratch_, centres_;       // centres_: of groups_
 };
 
 void register_group_distance(Registry& registry);

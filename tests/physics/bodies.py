@@ -448,6 +448,25 @@ class Bodies(JobCase):
                 if k > 0:
                     self.assertLess(abs((apart * d).sum(axis=1)).max(), 1e-5)
 
+    def test_energy_in_a_box_that_is_deformed(self):
+        """The same where a stage makes it denser and tilts it, and in a plane that is sheared."""
+        denser = job(TRIMER, NVE, neighbors={"traversal": "verlet_list"}, temperature=1)
+        denser["stages"][0]["deform"] = {"x": 7.5, "z": 8.5, "xy": 2, "work": True}
+        plane = job(DIMER, NVE, neighbors={"traversal": "verlet_list"}, structure="square",
+                    cells=(12, 12, 1), density=0.4, temperature=1)
+        plane["stages"][0]["shear"] = {"rate": 1, "work": True}
+        for text in (denser, plane):
+            text["observers"][0]["box"] = True
+            drift = []
+            for dt in (0.004, 0.002):
+                text["stages"][0].update(steps=round(2 / dt), integrator={**NVE, "timestep": dt})
+                self.run_job(text)
+                energy = self.column("conserved_energy")
+                drift.append(abs(energy - energy[0]).max())
+            self.assertGreater(self.column("work")[-1], 2)
+            self.assertLess(drift[1], 0.02 * self.column("work")[-1])
+            self.assertLess(drift[1], 0.4 * drift[0])
+
     def test_a_flow_turns_particles(self):
         """Without noise and torques friction gives them the rotation of the flow, -rate/2."""
         rate, dt, steps = 0.8, 0.01, 400
