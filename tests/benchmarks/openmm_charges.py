@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Speed of OpenMM's platform "CPU" with charges, beside Perrin's `ewald` on a mesh:
+"""Speed of OpenMM with charges, beside Perrin's `ewald` on a mesh:
 
-    openmm_charges.py PERRIN [IONS [CUTOFF]]     default: 8000 4
+    openmm_charges.py PERRIN [IONS [CUTOFF [DEVICE [DENSITY]]]]     default: 8000 4 cpu 0.5
 
-needs the packages openmm, h5py and numpy. Ions ±1 with soft cores at density 0.5, Bjerrum length 1,
-temperature 1: Perrin makes 500 steps, then both make steps at constant energy from its last frame,
-each on one thread. OpenMM's tolerance is the largest of some whose rms error of forces is below
-10⁻⁴, Perrin's accuracy, against its own sum with a finer mesh. OpenMM has Lennard-Jones forces to
-the cut-off, Perrin repulsive cores. Prints one JSON object: milliseconds of CPU time of a step.
+needs the packages openmm (for cuda: openmm-cuda-13, too), h5py and numpy. Ions ±1 with soft cores,
+Bjerrum length 1, temperature 1: Perrin makes 500 steps, then both make steps at constant energy
+from its last frame, on the CPU each on one thread. OpenMM's tolerance is the largest of some whose
+rms error of forces is below 10⁻⁴, Perrin's accuracy, against its own sum with a finer mesh. OpenMM
+has Lennard-Jones forces to the cut-off, Perrin repulsive cores. Prints one JSON object:
+milliseconds of a step, of CPU time on the CPU.
 """
 
 import json
@@ -25,14 +26,21 @@ import openmm
 PERRIN = os.path.abspath(sys.argv[1])
 IONS = int(sys.argv[2]) if len(sys.argv) > 2 else 8000
 CUTOFF = float(sys.argv[3]) if len(sys.argv) > 3 else 4.0
-STEPS = max(20, 400000 // IONS)
+DEVICE = sys.argv[4] if len(sys.argv) > 4 else "cpu"
+DENSITY = float(sys.argv[5]) if len(sys.argv) > 5 else 0.5
+STEPS = max(20, 400000 // IONS) if DEVICE == "cpu" else max(500, 200000000 // IONS)
 DT = 0.005
 
 
+def seconds():
+    """Of CPU time of this program, or on a GPU of the clock."""
+    return time.process_time() if DEVICE == "cpu" else time.perf_counter()
+
+
 def perrin(steps, start=None):
-    """Seconds of CPU time of a run, and the folder's last frame."""
+    """Seconds of a run, which leaves its last frame in a folder."""
     edge = round(IONS ** (1 / 3))
-    system = {"type": "lattice", "structure": "sc", "density": 0.5, "cells": [edge] * 3,
+    system = {"type": "lattice", "structure": "sc", "density": DENSITY, "cells": [edge] * 3,
               "types": {"P": 1, "M": 1}}
     if start:
         system = {"type": "file", "path": start, "frame": -1}
@@ -51,14 +59,15 @@ def perrin(steps, start=None):
         job["velocity"] = {"temperature": 1}
     with open("job.json", "w") as out:
         json.dump(job, out)
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([PERRIN, "run", "job.json", "--quiet", "--overwrite", "--threads", "1",
-                    "--device", "cpu", "--output-dir", "again" if start else "out"], check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime - before.ru_utime
+    used = lambda: resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    before, began = used(), seconds()
+    subprocess.run([PERRIN, "run", "job.json", "--quiet", "--overwrite", "--device", DEVICE,
+                    *(["--threads", "1"] if DEVICE == "cpu" else []),
+                    "--output-dir", "again" if start else "out"], check=True)
+    return used() - before if DEVICE == "cpu" else seconds() - began
 
 
-def context(positions, charges, edge, tolerance, platform="CPU"):
+def context(positions, charges, edge, tolerance, exact=False):
     system = openmm.System()
     force = openmm.NonbondedForce()
     unit_charge = 138.93545764438198 ** -0.5  # so that two have the energy 1 at distance 1
@@ -72,8 +81,9 @@ def context(positions, charges, edge, tolerance, platform="CPU"):
     force.setUseDispersionCorrection(False)
     system.addForce(force)
     made = openmm.Context(system, openmm.VerletIntegrator(DT),
-                          openmm.Platform.getPlatformByName(platform),
-                          {"Threads": "1"} if platform == "CPU" else {})
+                          openmm.Platform.getPlatformByName(DEVICE.upper()),
+                          {"Threads": "1"} if DEVICE == "cpu" else
+                          {"Precision": "double" if exact else "single"})
     made.setPositions(positions)
     return made
 
@@ -94,8 +104,9 @@ def main():
         edges = frame["box/edges"]
         edge = float(numpy.ravel(edges["value"][0] if isinstance(edges, h5py.Group)
                                  else edges[()])[0])
-    exact = forces(context(positions, charges, edge, 1e-8))
-    found = {"ions": IONS, "cutoff": CUTOFF, "openmm": openmm.version.version}
+    exact = forces(context(positions, charges, edge, 1e-8, exact=True))
+    found = {"ions": IONS, "cutoff": CUTOFF, "density": DENSITY, "device": DEVICE,
+             "openmm": openmm.version.version}
     for tolerance in (5e-4, 2e-4, 1e-4, 5e-5, 2e-5, 1e-5, 5e-6, 2e-6, 1e-6):
         one = context(positions, charges, edge, tolerance)
         error = numpy.sqrt(((forces(one) - exact)**2).sum(axis=1).mean())
@@ -103,11 +114,12 @@ def main():
             break
     one.setVelocities(velocities)
     one.getIntegrator().step(5)
-    began = time.process_time()
+    one.getState(getEnergy=True)  # waits for the GPU
+    began = seconds()
     one.getIntegrator().step(STEPS)
     one.getState(getEnergy=True)
     found.update(tolerance=tolerance, openmm_error=error,
-                 openmm_ms=1e3 * (time.process_time() - began) / STEPS)
+                 openmm_ms=1e3 * (seconds() - began) / STEPS)
     short, long = (perrin(k, "out/trajectory.h5") for k in (STEPS, 3 * STEPS))
     found.update(perrin_ms=1e3 * (long - short) / (2 * STEPS))
     found["ratio"] = found["openmm_ms"] / found["perrin_ms"]
