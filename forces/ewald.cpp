@@ -85,11 +85,13 @@ class EwaldForce final : public Force {
         moments_(terms) {
     traits_.reads = ForceTraits::Reads::everything;  // in k space all act on all
     traits_.trials = false;
+    traits_.slow_part = true;
     traits_.chosen = std::move(chosen);
   }
 
   void compute(StepContext& s, const ForceOutput& output) override {
     pairs_.compute(s, output);
+    if (output.slow == Real(0)) return;
     const AttributeView<1> charge = pairs_.charges(s);
     mesh_ ? mesh_->compute(s, charge, output) : waves_.compute(s, charge, output);
     moments_.compute(s, charge, output);
@@ -250,15 +252,26 @@ std::optional<MeshTerms> mesh_of(const EwaldSettings& s, const ChargedSystem& sy
   return mesh;
 }
 
+/// Of forces, rms: energy/length.
+struct PredictedErrors {
+  double of_pairs, of_rest, of_clouds;
+  double all() const { return std::hypot(of_pairs, of_rest, of_clouds); }
+};
+
+PredictedErrors predicted_errors(const EwaldSettings& s, const ChargedSystem& system,
+                                 const EwaldParameters& p, const std::optional<MeshTerms>& mesh,
+                                 const Box& cell) {
+  return {real_space_error(system, p.splitting, s.cutoff),
+          mesh ? mesh_error(system, p.splitting, cell, *mesh) : wave_error(system, p),
+          error_of_clouds(s, system)};
+}
+
 /// With the predicted errors.
 std::string description(const EwaldSettings& s, const ChargedSystem& system,
                         const EwaldParameters& p, const std::optional<MeshTerms>& mesh,
                         const Box& cell) {
-  const double of_pairs = real_space_error(system, p.splitting, s.cutoff);
-  const double of_rest =
-      mesh ? mesh_error(system, p.splitting, cell, *mesh) : wave_error(system, p);
-  const double of_clouds = error_of_clouds(s, system);
-  const double error = std::hypot(of_pairs, of_rest, of_clouds);
+  const PredictedErrors errors = predicted_errors(s, system, p, mesh, cell);
+  const double error = errors.all();
   return fmt::format(
       "splitting {:.5g}, {}, predicted error of forces {:.2g} (rms; {:.2g} of pairs, {:.2g} of "
       "{}{}), accuracy {:.2g}",
@@ -266,8 +279,8 @@ std::string description(const EwaldSettings& s, const ChargedSystem& system,
       mesh ? fmt::format("mesh {} × {} × {} of order {}", mesh->size[0], mesh->size[1],
                          mesh->size[2], mesh->order)
            : fmt::format("{:.0f} wave vectors up to {:.5g}", count_waves(cell, p.k_max), p.k_max),
-      error, of_pairs, of_rest, mesh ? "the mesh" : "wave vectors",
-      s.smearing ? fmt::format(", {:.2g} of clouds that end at the cut-off", of_clouds) : "",
+      error, errors.of_pairs, errors.of_rest, mesh ? "the mesh" : "wave vectors",
+      s.smearing ? fmt::format(", {:.2g} of clouds that end at the cut-off", errors.of_clouds) : "",
       error / system.constant);
 }
 
@@ -299,14 +312,18 @@ std::unique_ptr<Force> make_ewald(const EwaldSettings& s, Setup& setup) {
       .constant = constant, .cutoff = s.cutoff, .alpha = alpha, .corrects_excluded = true};
   law.smearing = smearing_of(s.smearing);
   law.excluded_range = std::numeric_limits<double>::infinity();
+  law.slow_corrections = true;  // what bonded charges do not get of the sum over waves
   law.self = mesh ? 0 : EwaldSum::self_energy(*parameters);
   const EwaldTerms terms{*parameters, constant, s.net_charge == "background",
                          s.surface_permittivity, s.slab};
   const std::string chosen = description(s, system, *parameters, mesh, cell);
   std::optional<MeshSum> on_mesh;
-  if (mesh) on_mesh.emplace(terms, *mesh, charges.sizes);
-  return std::make_unique<EwaldForce>(ChargePairs(law, charges, true, setup), terms,
-                                      std::move(on_mesh), s, charges.changes, chosen);
+  if (mesh) on_mesh.emplace(terms, *mesh, charges.sizes, charges.largest);
+  ChargePairs pairs(law, charges, true, setup);
+  // Far below the other errors, of all partners within the cut-off together.
+  pairs.use_series(0.003 * predicted_errors(s, system, *parameters, mesh, cell).all() / constant);
+  return std::make_unique<EwaldForce>(std::move(pairs), terms, std::move(on_mesh), s,
+                                      charges.changes, chosen);
 }
 
 }  // namespace

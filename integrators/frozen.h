@@ -28,6 +28,7 @@ class Frozen : public Integrator {
     return "stops particles, whose kinetic energy would be lost";
   }
   bool prescribes_motion() const override { return true; }
+  bool takes_impulses() const override { return true; }
 
  private:
   double dt_;

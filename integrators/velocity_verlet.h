@@ -38,6 +38,7 @@ class VelocityVerlet : public Integrator {
   std::string report(Simulation&) override { return barostat_ ? barostat_->report() : ""; }
   BoxMover* box_mover() const override { return barostat_.get(); }
   bool turns_particles() const override { return true; }
+  bool takes_impulses() const override { return true; }
   std::string needs_fixed_group() const override { return {}; }
   void state(Archive& archive) override {
     if (barostat_) barostat_->state(archive);

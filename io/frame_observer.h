@@ -46,7 +46,9 @@ class FrameObserver : public Observer, public BoxUser {
   void observe(Simulation& simulation) override {
     const auto step = std::int64_t(simulation.step());
     if (step == file_.last_step()) return;  // the end of one stage is the beginning of the next
-    H5mdFrame frame = (*gather_)(simulation.particles);
+    H5mdFrame frame;
+    const auto take = [&] { frame = (*gather_)(simulation.particles); };
+    wants_.force ? simulation.with_whole_forces(take) : take();
     frame.step = step;
     frame.time = simulation.time();
     const auto begun =

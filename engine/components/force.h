@@ -33,7 +33,10 @@ struct ForceOutput {
   bool energy;   // fill force.w and virial (unless nullptr); false: force alone, w is set to 0
   Real4* torque = nullptr;  // in space; nullptr: nobody asks. Of forces with ForceTraits::torques
   bool add_torque = false;  // likewise
-  GroupMask on{};           // particles that the force acts on; set by Force::act() …
+  /// By this the force of the slow part is multiplied (ForceTraits::slow_part); 0: it may be left
+  /// out. Where energies are asked for: 1.
+  Real slow = 1;
+  GroupMask on{};                     // particles that the force acts on; set by Force::act() …
   const std::uint32_t* id = nullptr;  // … with the ids in memory order
   /// Trial moves (engine/components/trial_moves.h): only these particles, by their places in
   /// memory, of which TrialMove::none is to be passed over; nullptr: those of this process. What
@@ -111,6 +114,9 @@ struct ForceTraits {
   /// Whether compute() may wait for the device and allocate: on a GPU no step with such a force is
   /// recorded, which costs the launches of every kernel (some 5 µs each).
   bool waits = false;
+  /// A part of it changes slowly, and may act in every n-th step alone (ForceOutput::slow,
+  /// engine/components/slow_forces.h).
+  bool slow_part = false;
   /// Trial moves: what part of the energy of all terms that a particle is in ForceOutput says to be
   /// its own. 0: terms are not all alike, or no sums of such. For forces without a range.
   double energy_share = 0;

@@ -90,6 +90,9 @@ class Integrator {
   /// Whether it may run while its stage deforms the box: its velocities are then those relative to
   /// the flow.
   virtual bool follows_deformation() const { return true; }
+  /// Whether it kicks velocities by half a step of the forces before and after these, so that a
+  /// slow part may act in every n-th step, n-fold (engine/components/slow_forces.h).
+  virtual bool takes_impulses() const { return false; }
   /// Why it cannot sample this force: "has no …". Empty: it can.
   virtual std::string objection(const Force&) const { return {}; }
   /// What changes the box in its steps; nullptr: nothing.

@@ -134,6 +134,7 @@ void StepContext::compute_forces() {
     bool add_torque = false;
     for (const auto& force : forces) {
       ForceOutput output{particles.force.data(), nullptr, add, false};
+      output.slow = slow_weight();
       if (force->traits().torques && particles.orientations) {
         output.torque = particles.orientations->torque.data(), output.add_torque = add_torque;
         add_torque = true;
@@ -162,6 +163,16 @@ bool StepContext::box_is_due() const {
   if (stride == 1) return true;
   if (device().recording()) return running_.box_is_due;
   return (step() + std::uint64_t(running_.index) + 1) % std::uint64_t(stride) == 0;
+}
+
+/// The forces are those at the end of the running step, or outside of steps the present ones.
+Real StepContext::slow_weight() const {
+  if (slow_.stride == 1 || slow_in_full_) return 1;
+  const std::int64_t phase =
+      device().recording() && running_.inside
+          ? (running_.slow_phase + running_.index + 1) % slow_.stride
+          : slow_.phase(step() + std::uint64_t(running_.inside ? running_.index + 1 : 0));
+  return phase == 0 ? Real(slow_.stride) : Real(0);
 }
 
 void StepContext::turn_box() {

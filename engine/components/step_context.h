@@ -10,6 +10,7 @@
 #include "engine/components/degrees_of_freedom.h"
 #include "engine/components/force.h"
 #include "engine/components/running_step.h"
+#include "engine/components/slow_forces.h"
 #include "engine/components/step_meetings.h"
 #include "engine/components/timings.h"
 #include "engine/system/group.h"
@@ -70,6 +71,7 @@ class StepContext {
   /// The same, and lists are built whatever has moved: the order in memory is then that of the
   /// positions alone. Not in recorded steps.
   void renew_neighbors();
+  /// Slow parts as the running step has them (slow_forces()).
   void compute_forces();
   /// Between these two: what the integrator, or the stage, changes of the box.
   void move_box();
@@ -84,6 +86,9 @@ class StepContext {
   bool moves_box() const { return box_mover_ != nullptr; }
   /// The box changes in steps whose number is a multiple of this (BoxMover::stride()).
   std::int64_t box_stride() const;
+  /// In which steps of the stage slow parts of forces act.
+  const SlowForces& slow_forces() const { return slow_; }
+
   /// For a BoxMover, when it has changed the box. Device work.
   void follow_box();
 
@@ -142,12 +147,15 @@ class StepContext {
   BoxMover* box_mover_ = nullptr;           // deformation(), or the integrator's
   Integrator* bath_ = nullptr;
   BoxMover* deformation_ = nullptr;
+  SlowForces slow_;
+  bool slow_in_full_ = false;  // for who looks at the forces
 
  private:
   bool is_done_by_another(StepMeeting meeting) {
     return meetings_ != nullptr && !meetings_->meet(meeting);
   }
   bool box_is_due() const;
+  Real slow_weight() const;
   template <class F>
   void timed(double& seconds, F&& work);
 

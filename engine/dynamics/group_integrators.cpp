@@ -476,6 +476,11 @@ bool GroupIntegrators::turns_particles() const {
       members_, [](const auto& member) { return member->integrator->turns_particles(); });
 }
 
+bool GroupIntegrators::takes_impulses() const {
+  return std::ranges::all_of(members_,
+                             [](const auto& m) { return m->integrator->takes_impulses(); });
+}
+
 std::string GroupIntegrators::objection(const Force& force) const {
   for (const auto& member : members_)
     if (std::string why = member->integrator->objection(force); !why.empty())

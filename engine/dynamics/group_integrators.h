@@ -58,6 +58,7 @@ class GroupIntegrators final : public Integrator, private StepMeetings {
   GroupMask thermal() const override { return {thermal_.data(), 1}; }
   bool turns_particles() const override;
   bool follows_deformation() const override { return false; }
+  bool takes_impulses() const override;
   std::string objection(const Force& force) const override;
   void state(Archive& archive) override;
 

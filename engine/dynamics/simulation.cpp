@@ -78,8 +78,12 @@ std::string Simulation::neighbor_report() const {
   return tuner_ ? text + "; auto: " + tuner_->report() : text;
 }
 
-void Simulation::begin_stage(Integrator& integrator, BoxMover* deformation) {
+void Simulation::begin_stage(Integrator& integrator, BoxMover* deformation,
+                             const SlowForces& slow) {
   deformation_ = deformation;
+  if (slow_stride_ != slow.stride) forces_valid_ = false;
+  if (!(slow_ == slow)) stepper_->forget();
+  slow_ = slow, slow_stride_ = slow.stride;
   prepare(integrator);
   bath_ = &integrator;
   totals_.begin_stage(integrator.motion());
@@ -245,6 +249,7 @@ void Simulation::state(Archive& a) {
   clock_.state(a);
   a("forces_valid", forces_valid_);
   a("force_timestep", timestep_);
+  if (slow_stride_ != 1 || a.has("slow_stride")) a("slow_stride", slow_stride_);
   // Lists keep room for changes of the box in later stages, too.
   if (a.has("box_reserve")) a("box_reserve", box_reserve_);
   if (dynamic_bonds && a.has("dynamic_bonds/formed")) {

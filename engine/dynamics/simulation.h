@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -44,7 +45,9 @@ class Simulation : public StepContext {
   void begin_at(std::uint64_t step, double time);
   /// A stage begins whose heat and work are among the totals, until end_stage(); prepare() is done.
   /// `deformation` moves the box in place of what the integrator has; nullptr: the stage does not.
-  void begin_stage(Integrator& integrator, BoxMover* deformation = nullptr);
+  /// In which of its steps slow parts of forces act: `slow`.
+  void begin_stage(Integrator& integrator, BoxMover* deformation = nullptr,
+                   const SlowForces& slow = {});
   void end_stage();
   /// Integrators of the running stage have other particles than before (Integrator::motion()).
   /// `records_anew`: recorded steps do not hold any more.
@@ -54,6 +57,9 @@ class Simulation : public StepContext {
   void prepare(const Integrator& integrator);
   /// Forces at the current positions, computed if they are not there yet. For begin(); may wait.
   void ensure_forces();
+  /// For who looks at forces: calls this while Particles::force has the whole forces, of which slow
+  /// parts act in some steps alone (slow_forces()). Between steps, in all processes; may wait.
+  void with_whole_forces(const std::function<void()>& look);
   /// Runs n steps and throws RunError if one went wrong. Totals are sampled as `sampling` says, and
   /// told when the device is waited for, also before an error is thrown. With neighbors.traversal
   /// "auto" steps are timed, and the way in which pairs are found may change.
@@ -111,6 +117,7 @@ class Simulation : public StepContext {
   std::unique_ptr<Stepper> stepper_;
   double longest_displacement_;  // the box allows it
   bool forces_valid_ = false;
+  std::int64_t slow_stride_ = 1;  // with which they were computed
   double box_reserve_ = 0;
 
   std::unique_ptr<const NeighborSettings> neighbor_settings_;  // those of the job

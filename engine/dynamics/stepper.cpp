@@ -164,7 +164,8 @@ void Stepper::step_unrecorded(Integrator& integrator) {
   std::swap(parts, s_.timings);
   const double all = std::max(clock.seconds(), 1e-9);
   shares_ = {parts.neighbors / all, parts.forces / all, {}};
-  if (!recordings_hold(integrator)) {
+  // Before it is recorded all that a step may do has been done.
+  if (!recordings_hold(integrator) && slow_forces_are_due(s_.step())) {
     one_ = {1, {}};
     several_ = {};
     sampled_unrecorded_ = false;
@@ -190,6 +191,13 @@ void Stepper::rebalance() {
 /// callbacks, if that can be.
 int Stepper::steps_of_a_recording() const {
   constexpr int fewest = 4;
+  if (const int cycle = int(s_.slow_forces().stride); cycle > 1) {
+    const std::int64_t between =
+        sampling_->common_stride() > 0 ? sampling_->common_stride() : stops_;
+    for (int n = RunningStep::most / cycle * cycle; n >= std::max(fewest, cycle); n -= cycle)
+      if (between > 0 && between % n == 0) return n;
+    return RunningStep::usual / cycle * cycle;
+  }
   const std::int64_t samples = sampling_->common_stride(), quiet = s_.box_stride() - 1;
   for (int n = RunningStep::usual; samples == 0 && quiet > 0 && n >= fewest; --n)
     if (quiet % n == 0) return n;
@@ -208,18 +216,17 @@ void Stepper::replay(Integrator& integrator, std::uint64_t target) {
   const bool ahead = samples_ahead();
   if (!ahead) target = at + std::min(target - at, sampling_->steps_to_next(at));
   if (const int steps = steps_of_a_recording(); several_.steps != steps) several_ = {steps, {}};
-  const auto several = std::uint64_t(several_.steps), stride = std::uint64_t(s_.box_stride());
   while (at < target && !totals_.full()) {
     const std::uint64_t end = at + std::min(target - at, sampling_->steps_to_next(at));
     const bool sampled = ahead && sampling_->is_due(end);
     while (at < end) {
-      const std::uint64_t quiet = stride > 1 ? stride - 1 - at % stride : end - at;
-      const std::uint64_t n = std::min(end - at, quiet) >= several ? several : 1;
-      std::uint64_t times = quiet == 0 ? 1 : std::min(end - at, quiet) / n;
-      const bool with_sample = sampled && sampled_unrecorded_ && at + times * n == end;
-      if (with_sample && times > 1) --times;
-      at += times * n;
-      replay(integrator, int(n), int(times), quiet == 0, with_sample && at == end);
+      Portion next = next_portion(at, end);
+      const auto ends_at = [&] { return at + std::uint64_t(next.n) * std::uint64_t(next.times); };
+      next.with_sample = sampled && sampled_unrecorded_ && ends_at() == end;
+      if (next.with_sample && next.times > 1) --next.times;
+      next.with_sample = next.with_sample && ends_at() == end;
+      at = ends_at();
+      replay(integrator, next);
     }
     if (!sampled) continue;
     sampled_unrecorded_ ? note_sample(at) : sample(at);
@@ -241,15 +248,35 @@ bool Stepper::recordings_hold(const Integrator& integrator) const {
   return recorded_for_ == &integrator && recorded_version_ == version();
 }
 
-void Stepper::replay(Integrator& integrator, int n, int times, bool box_is_due, bool with_sample) {
-  Recording& recording = (n == 1 ? one_ : several_).of[box_is_due][with_sample];
+/// Do slow parts of forces act in the step after so many?
+bool Stepper::slow_forces_are_due(std::uint64_t at) const {
+  return s_.slow_forces().phase(at + 1) == 0;
+}
+
+/// Between a change of the box and the next, as many as there are before `end`; with slow forces
+/// whole cycles, or else one.
+Stepper::Portion Stepper::next_portion(std::uint64_t at, std::uint64_t end) const {
+  const auto several = std::uint64_t(several_.steps), stride = std::uint64_t(s_.box_stride());
+  const std::int64_t phase = s_.slow_forces().phase(at);
+  const std::uint64_t quiet = stride > 1 ? stride - 1 - at % stride : end - at;
+  const std::uint64_t n = phase == 0 && std::min(end - at, quiet) >= several ? several : 1;
+  const bool alike = s_.slow_forces().stride == 1 || n > 1;
+  const std::uint64_t times = quiet == 0 || !alike ? 1 : std::min(end - at, quiet) / n;
+  return {int(n), int(times), quiet == 0, phase, false};
+}
+
+void Stepper::replay(Integrator& integrator, const Portion& p) {
+  const bool due = p.box_is_due || (p.n == 1 && p.slow_phase + 1 == s_.slow_forces().stride &&
+                                    s_.slow_forces().stride > 1);
+  Recording& recording = (p.n == 1 ? one_ : several_).of[due][p.with_sample];
   if (!recording)
-    recording = Recording(s_.device(), [this, &integrator, n, box_is_due, with_sample] {
-      running_.box_is_due = box_is_due;
-      launch(integrator, n);
-      if (with_sample) totals_.launch_sample(true);
+    recording = Recording(s_.device(), [this, &integrator, &p] {
+      running_.box_is_due = p.box_is_due;
+      running_.slow_phase = p.slow_phase;
+      launch(integrator, p.n);
+      if (p.with_sample) totals_.launch_sample(true);
     });
-  recording.replay(times);
+  recording.replay(p.times);
 }
 
 /// Whether totals can be measured between steps without the host: what searches for pairs anew may

@@ -49,7 +49,16 @@ class Stepper {
   int steps_of_a_recording() const;
   void set_device_step();
   bool recordings_hold(const Integrator& integrator) const;
-  void replay(Integrator& integrator, int n, int times, bool box_is_due, bool with_sample);
+  /// Recorded steps that are alike but for their number.
+  struct Portion {
+    int n, times;
+    bool box_is_due;
+    std::int64_t slow_phase;
+    bool with_sample;
+  };
+  Portion next_portion(std::uint64_t at, std::uint64_t end) const;
+  void replay(Integrator& integrator, const Portion& portion);
+  bool slow_forces_are_due(std::uint64_t at) const;
   bool samples_ahead() const;
   void settle();
   void sample(std::uint64_t step);
@@ -67,10 +76,10 @@ class Stepper {
   std::unique_ptr<HostStatus> host_status_;  // of a GPU
   /// Of a step and of several. Not of more sizes: a graph that runs now and then takes longer to
   /// start than the steps that it saves. A step in which the box is due (BoxMover::stride()) is
-  /// one by itself.
+  /// one by itself. Where slow parts of forces act in every n-th step, several are whole cycles.
   struct {
     int steps;
-    Recording of[2][2];  // [the box is due][with a sample of the totals behind]
+    Recording of[2][2];  // [box or slow forces are due][with a sample of the totals behind]
   } one_{1, {}}, several_{};
   const Integrator* recorded_for_ = nullptr;
   std::int64_t recorded_version_ = 0;

@@ -404,6 +404,7 @@ void Job::make_components() {
   check_exclusions();
   check_boxes();
   check_objections();
+  check_slow_forces();
   check_dynamic_bonds();
   check_attribute_updates();
   check_orientations();

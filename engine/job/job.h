@@ -145,6 +145,7 @@ class Job {
   /// Do forces, observers and stages take what stages do to the box?
   void check_boxes();
   void check_objections();
+  void check_slow_forces();
   void check_tilts();
   /// Is the device a GPU, or, while validating, may it be the one that the job needs?
   bool for_gpu() const;

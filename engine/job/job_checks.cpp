@@ -7,6 +7,7 @@
 #include "engine/communicator/communicator.h"
 #include "engine/dynamics/velocity_checks.h"
 #include "engine/job/job.h"
+#include "engine/run/md_stage.h"
 #include "engine/settings/settings_parse.h"
 #include "engine/settings/settings_schema.h"
 #include "engine/system/checks.h"
@@ -332,6 +333,18 @@ void Job::check_orientations() {
            fmt::format("turns particles by their torques, and the thermostat of {} takes all of "
                        "their rotation for heat; langevin takes that relative to the flow",
                        type));
+  }
+}
+
+void Job::check_slow_forces() {
+  const bool any =
+      std::ranges::any_of(forces_, [](const auto& f) { return f && f->traits().slow_part; });
+  for (std::size_t k = 0; k < parts_.stages.size(); ++k) {
+    const auto* const md = dynamic_cast<const MdStage*>(parts_.stages[k].get());
+    if (md && md->slow_force_stride() > 1 && !any)
+      report(join_path(settings_.stages[k].path, "slow_force_stride"),
+             fmt::format("must be 1 where no force has a slow part, as ewald has, got {}",
+                         md->slow_force_stride()));
   }
 }
 

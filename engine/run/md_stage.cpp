@@ -9,6 +9,7 @@
 #include "engine/components/registry.h"
 #include "engine/dynamics/group_integrators.h"
 #include "engine/dynamics/resolution.h"
+#include "engine/dynamics/slow_force_warning.h"
 #include "engine/run/run.h"
 #include "engine/settings/settings_schema.h"
 
@@ -34,19 +35,45 @@ std::unique_ptr<Integrator> make_integrator(const MdSettings& settings, Setup& s
 MdStage::MdStage(const MdSettings& settings, Setup& setup)
     : path_(setup.path()),
       steps_(settings.steps),
+      slow_force_stride_(settings.slow_force_stride),
       integrator_(make_integrator(settings, setup)),
       deformation_(Deformation::make(settings.deform, settings.shear, settings.steps,
-                                     integrator_.get(), setup)) {}
+                                     integrator_.get(), setup)) {
+  if (slow_force_stride_ > 1) check_slow_forces(setup);
+}
 
 MdStage::MdStage(const std::string& unit, std::int64_t steps,
                  std::unique_ptr<Integrator> integrator, const Setup& setup)
     : path_(setup.path()), unit_(unit), steps_(steps), integrator_(std::move(integrator)) {}
 
+/// Impulses are those of r-RESPA under some integrators alone, in a box that stays.
+void MdStage::check_slow_forces(Setup& setup) const {
+  const char* const key = "slow_force_stride";
+  if (steps_ % slow_force_stride_ != 0)
+    setup.warn("steps",
+               fmt::format("is no multiple of slow_force_stride, {}: the stage ends within "
+                           "a cycle, and its last velocities have more or less of the "
+                           "slow force than belongs to them",
+                           slow_force_stride_));
+  if (!integrator_) return;
+  if (!integrator_->takes_impulses())
+    setup.error(key,
+                fmt::format("must be 1 with this integrator, got {}: velocity_verlet, bussi, "
+                            "nose_hoover and langevin take a slow force n-fold in every n-th step",
+                            slow_force_stride_));
+  else if (integrator_->box_mover() || deformation_)
+    setup.error(key, fmt::format("must be 1 in a box that changes, got {}: the pressure would be "
+                                 "taken from velocities within a cycle",
+                                 slow_force_stride_));
+}
+
 void MdStage::begin(Run& run, bool resumed) {
   Simulation& simulation = run.simulation();
   // Another integrator takes over; a resumed one goes on with the forces that it had.
   if (!resumed && run.stage_index() > 0) simulation.invalidate();
-  simulation.begin_stage(*integrator_, deformation_.get());
+  const std::int64_t start = simulation.stages.steps().at(run.stage_index());
+  simulation.begin_stage(*integrator_, deformation_.get(),
+                         {slow_force_stride_, std::uint64_t(std::max<std::int64_t>(start, 0))});
   if (deformation_ && resumed)
     deformation_->resume(simulation, *integrator_);
   else if (deformation_)
@@ -58,7 +85,9 @@ void MdStage::begin(Run& run, bool resumed) {
 
 /// On the console, once. Returns all of it.
 std::string MdStage::warn_of_resolution(Run& run) {
-  const auto lines = resolution_warnings(run.simulation(), *integrator_);
+  auto lines = resolution_warnings(run.simulation(), *integrator_);
+  if (std::string line = slow_force_warning(run.simulation(), *integrator_); !line.empty())
+    lines.push_back(std::move(line));
   for (const auto& line : lines)
     if (!warned_) run.print("warning: " + line);
   warned_ = warned_ || !lines.empty();

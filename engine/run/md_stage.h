@@ -6,6 +6,7 @@
 
 #include "engine/components/integrator.h"
 #include "engine/components/setup.h"
+#include "engine/components/slow_forces.h"
 #include "engine/components/stage.h"
 #include "engine/dynamics/deformation.h"
 #include "engine/dynamics/temperature_watch.h"
@@ -22,6 +23,7 @@ struct MdSettings {
   std::string name = "md";
   std::optional<DeformSettings> deform;
   std::optional<ShearSettings> shear;
+  std::int64_t slow_force_stride = 1;
 };
 
 template <class D>
@@ -39,6 +41,9 @@ void describe(D& d, MdSettings& s) {
   d.optional("name", s.name, Any{}, "name of the stage in output");
   d.optional("deform", s.deform, Any{}, "deformation of the box during the stage");
   d.optional("shear", s.shear, Any{}, "steady shear flow with Lees-Edwards boundary conditions");
+  d.optional("slow_force_stride", s.slow_force_stride, Between{1, SlowForces::most},
+             "multiple time steps (r-RESPA): the slow part of forces, Ewald's sum over wave "
+             "vectors or its mesh, acts in every n-th step of the stage, n times as strong");
 }
 
 class MdStage : public Stage {
@@ -56,14 +61,16 @@ class MdStage : public Stage {
   void totals_are_known(Run& run, const Instant& instant) override;
   const Deformation* deformation() const { return deformation_.get(); }
   const Integrator* integrator() const override { return integrator_.get(); }
+  std::int64_t slow_force_stride() const { return slow_force_stride_; }
   void state(Archive& archive) override;
 
  private:
   std::string warn_of_resolution(Run& run);
+  void check_slow_forces(Setup& setup) const;
   void say_what_is_short(Run& run);
 
   std::string path_, unit_ = "steps";  // in the job; of steps
-  std::int64_t steps_, done_ = 0;
+  std::int64_t steps_, done_ = 0, slow_force_stride_ = 1;
   bool warned_ = false;
   TemperatureWatch watch_;
   std::unique_ptr<Integrator> integrator_;

@@ -123,6 +123,8 @@ constexpr Word words[] = {
     {" coul/slater coul/slater/cut coul/slater/long dpd/coul/slater/long coul/gauss slater smeared "
      "smeared_charges ",
      "use \"smearing\" of the force \"ewald\": clouds of charge"},
+    {" respa r-respa rrespa run_style multiple_time_steps mts impulse ",
+     "use \"slow_force_stride\" of a stage \"md\" (docs/guide/charges.md)"},
     {" coul/dsf coul/wolf dsf wolf damped_shifted_force ", "use the force \"coulomb_dsf\""},
     {" coul/debye debye huckel hueckel screened_coulomb ",
      "use the force \"debye_hueckel\", or \"yukawa\" where charges are those of particle types"},

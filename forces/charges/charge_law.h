@@ -55,8 +55,9 @@ struct ChargeLaw {
   /// which is what a method that stands for far-away charges adds to Coulomb's law. False: nothing.
   /// Clouds that are left out lack nothing of points: W goes with the pair.
   bool corrects_excluded = false;
-  double excluded_range = 0;  // of that; 0: the cut-off
-  double self = 0;            // energy of a charge by itself: self · C q²
+  double excluded_range = 0;      // of that; 0: the cut-off
+  bool slow_corrections = false;  // they belong to the slow part of the force
+  double self = 0;                // energy of a charge by itself: self · C q²
 
   /// (G - W)/r ends at the cut-off with the energy 0 (`energy`), and the force 0, too (`force`).
   void shift(bool energy, bool force);

@@ -41,7 +41,7 @@ struct MomentTerms {
 
   PERRIN_HD void operator()(std::int64_t i) const {
     const Moments m = *moments;
-    const double q = double(charge(std::uint32_t(i)));
+    const double q = double(out.slow) * double(charge(std::uint32_t(i)));
     const double volume = box->volume() * stretch;
     double energy = background / volume * m.charge * q;
     const Vec3<double> r = unwrapped_point(*box, particles.position[i], particles.image[i]);

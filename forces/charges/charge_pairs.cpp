@@ -53,10 +53,39 @@ struct ChargeBody {
   }
 };
 
+/// Ewald's sum in steps without energies. All pairs have one cut-off: where a type has none, the
+/// charges are 0.
+struct EwaldPairBody {
+  static constexpr int sums = 3, odd = 3;
+  static constexpr bool has_extra = true, one_type = true, looks_up = false;
+  Real cutoff2, constant;
+  std::int64_t n;
+  ForceOutput output;
+  AttributeView<1> charge;
+  EwaldSeries<Real> series;
+
+  struct Own {
+    Real product;  // constant · charge
+  };
+  PERRIN_HD Own own(std::int64_t i) const { return {constant * charge(std::uint32_t(i))}; }
+  PERRIN_HD Real extra(std::uint32_t j) const { return charge(j); }
+
+  PERRIN_HD void pair(const Own& own, Real3 d, std::uint32_t, const Real& other, bool real,
+                      Real (&term)[sums]) const {
+    const Real r2 = Real(1e-24) + d.x * d.x + d.y * d.y + d.z * d.z;
+    const Real found = series.force_over_r(r2, own.product * other);
+    const Real f = real && r2 < cutoff2 ? found : Real(0);
+    term[0] = f * d.x, term[1] = f * d.y, term[2] = f * d.z;
+  }
+  PERRIN_HD void store(std::int64_t i, const Real (&sum)[sums]) const {
+    deposit_pairs<false>(output, n, i, sum);
+  }
+};
+
 }  // namespace detail
 namespace {
 
-using detail::ChargeBody;
+using detail::ChargeBody, detail::EwaldPairBody;
 
 /// The law less 1/r, for the partners that pair forces leave out; and the energy of a charge by
 /// itself. In double: of bonded charges both terms are large.
@@ -73,7 +102,7 @@ struct CorrectCharges {
   ForceOutput out;
 
   PERRIN_HD void operator()(std::int64_t i) const {
-    const double q = double(charge(std::uint32_t(i)));
+    const double q = double(out.slow) * double(charge(std::uint32_t(i)));
     const Position here = particles.position[i];
     Real3 force{};
     double energy = 2 * self * law.constant * q * q;
@@ -120,6 +149,7 @@ ChargeSums sum_charges(Setup& setup) {
   for (std::size_t id = 0; id < c.charge.size(); ++id) {
     sums.net += c.charge[id], sums.squares += c.charge[id] * c.charge[id];
     sums.sizes += std::abs(c.charge[id]);
+    sums.largest = std::max(sums.largest, std::abs(c.charge[id]));
     if (c.charge[id] != 0) sums.charged_types[c.type[id]] = true;
   }
   sums.changes = c.attribute_changes.contains("charge") || c.attribute_between.contains("charge");
@@ -171,8 +201,22 @@ ChargeBody<Energy, Smeared> ChargePairs::body(const StepContext& s, const ForceO
           ChargeCoefficients<Real, Smeared>(law_)};
 }
 
+void ChargePairs::use_series(double most) {
+  series_error_ = most;
+  series_.reset();
+  if (law_.smearing || law_.kappa != 0 || law_.c0 != 0 || law_.c1 != 0 || law_.c2 != 0) return;
+  if (ewald_series_error(law_.alpha, law_.cutoff) <= most) series_.emplace(law_.alpha, law_.cutoff);
+}
+
 void ChargePairs::compute(StepContext& s, const ForceOutput& output) {
   const AttributeView<1> charge = words_.view<1>(s);
+  if (series_ && !output.energy) {
+    const double c2 = law_.cutoff * law_.cutoff;
+    pair_loop(
+        "charges", *s.neighbors,
+        EwaldPairBody{Real(c2), Real(law_.constant), s.particles.size(), output, charge, *series_});
+    return correct(s, output, charge);
+  }
   const auto run = [&]<bool Smeared>() {
     if (output.energy)
       pair_loop("charges", *s.neighbors, body<true, Smeared>(s, output, charge));
@@ -191,6 +235,8 @@ void ChargePairs::correct(StepContext& s, const ForceOutput& output,
   const double range = law_.excluded_range > 0 ? law_.excluded_range : law_.cutoff;
   ForceOutput added = output;
   added.add = true;
+  if (!law_.slow_corrections) added.slow = 1;
+  if (added.slow == Real(0)) return;
   for_each_particle(
       "corrections of charges", s, added,
       CorrectCharges{s.particles.view(), s.particles.metric(), BondVector(s.particles.box),

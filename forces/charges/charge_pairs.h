@@ -2,12 +2,14 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/components/force.h"
 #include "forces/attribute_words.h"
 #include "forces/charges/charge_law.h"
+#include "forces/charges/ewald_series.h"
 
 namespace perrin {
 
@@ -19,7 +21,7 @@ struct ChargeBody;
 /// Charges of the particles of a job: sums, and which types have any.
 struct ChargeSums {
   double net = 0, squares = 0;      // of all, at the start
-  double sizes = 0;                 // Σ|q|
+  double sizes = 0, largest = 0;    // Σ|q|, max |q|
   std::vector<bool> charged_types;  // [type]: some particle has, or may get, a charge
   bool changes = false;             // "changes" or "updates"
   bool any() const;
@@ -42,7 +44,13 @@ class ChargePairs {
   /// In memory order; device work.
   AttributeView<1> charges(StepContext& s) { return words_.view<1>(s); }
   /// Of the law, with what follows of it for a charge by itself.
-  void set_splitting(double alpha, double self) { law_.alpha = alpha, law_.self = self; }
+  void set_splitting(double alpha, double self) {
+    law_.alpha = alpha, law_.self = self;
+    if (series_error_ > 0) use_series(series_error_);
+  }
+  /// Ewald's sum: steps without energies may take EwaldSeries, where the error of the force of two
+  /// unit charges stays below this times Coulomb's constant (1/length²).
+  void use_series(double most);
   void follow(const std::map<std::string, std::vector<double>>& changed) { words_.follow(changed); }
 
  private:
@@ -52,6 +60,8 @@ class ChargePairs {
   void correct(StepContext& s, const ForceOutput& output, const AttributeView<1>& charge);
 
   ChargeLaw law_;
+  std::optional<EwaldSeries<Real>> series_;
+  double series_error_ = 0;  // of use_series()
   Ranges ranges_;
   ForceTraits::Reads reads_;
   std::uint32_t types_;

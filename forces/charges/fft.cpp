@@ -43,12 +43,13 @@ struct Lines {
   }
 };
 
+using Number = std::complex<Lanes>;
+
 void transform(const Device& device, const kissfft<Lanes>& fft, Complex* data, const Lines& lines) {
   const std::int64_t tasks = (lines.count + Lanes::count - 1) / Lanes::count;
   for_tasks(
       device, tasks,
       [&](std::int64_t task, int) {
-        using Number = std::complex<Lanes>;
         static thread_local std::vector<Number> in, out;
         in.assign(std::size_t(lines.n), Number{}), out.resize(std::size_t(lines.n));
         const std::int64_t first = task * Lanes::count;
@@ -69,6 +70,68 @@ void transform(const Device& device, const kissfft<Lanes>& fft, Complex* data, c
         }
       },
       lines.count * lines.n > 2048);
+}
+
+/// Lines of n numbers, one after another, that are real in space: two of them, a and b, are one
+/// transform, that of a + i b. Of the transforms A and B the first half is read and written,
+/// numbers 0 … n/2: the others are their conjugates. Forward: a and b have no imaginary parts.
+void transform_pairs(const Device& device, const kissfft<Lanes>& fft, Complex* data, std::int64_t n,
+                     std::int64_t count, bool inverse) {
+  const std::int64_t pairs = count / 2, tasks = (pairs + Lanes::count - 1) / Lanes::count;
+  for_tasks(
+      device, tasks,
+      [&](std::int64_t task, int) {
+        static thread_local std::vector<Number> in, out;
+        in.assign(std::size_t(n), Number{}), out.resize(std::size_t(n));
+        const std::int64_t first = task * Lanes::count;
+        const std::int64_t some = std::min<std::int64_t>(Lanes::count, pairs - first);
+        Complex *a[Lanes::count], *b[Lanes::count];
+        for (std::int64_t lane = 0; lane < some; ++lane)
+          a[lane] = data + 2 * (first + lane) * n, b[lane] = a[lane] + n;
+        for (std::int64_t k = 0; k < n; ++k) {
+          Lanes re, im;
+          const std::int64_t from = inverse && 2 * k > n ? n - k : k;
+          const Real sign = from == k ? Real(1) : Real(-1);  // of imaginary parts
+          for (std::int64_t lane = 0; lane < some; ++lane) {
+            const Complex x = a[lane][from], y = b[lane][from];
+            re[lane] = inverse ? x.re - sign * y.im : x.re;
+            im[lane] = inverse ? sign * x.im + y.re : y.re;
+          }
+          in[std::size_t(k)] = {re, im};
+        }
+        fft.transform(in.data(), out.data());
+        for (std::int64_t k = 0; k < n; ++k) {
+          const Number z = out[std::size_t(k)], mirrored = out[std::size_t(k > 0 ? n - k : 0)];
+          const Lanes re = z.real(), im = z.imag();
+          if (inverse) {
+            for (std::int64_t lane = 0; lane < some; ++lane)
+              a[lane][k] = {re[lane], Real(0)}, b[lane][k] = {im[lane], Real(0)};
+          } else if (2 * k <= n) {
+            const Lanes other_re = mirrored.real(), other_im = mirrored.imag();
+            for (std::int64_t lane = 0; lane < some; ++lane) {
+              a[lane][k] = {Real(0.5) * (re[lane] + other_re[lane]),
+                            Real(0.5) * (im[lane] - other_im[lane])};
+              b[lane][k] = {Real(0.5) * (im[lane] + other_im[lane]),
+                            Real(0.5) * (other_re[lane] - re[lane])};
+            }
+          }
+        }
+      },
+      count * n > 2048);
+}
+
+/// The other half of the transform of real numbers.
+void complete(const Device& device, Complex* data, const Fft3::Size& size) {
+  for_pieces(device, size[0] * size[1], 64, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t line = begin; line < end; ++line) {
+      const std::int64_t x = line / size[1], y = line % size[1];
+      const std::int64_t other_x = x > 0 ? size[0] - x : 0, other_y = y > 0 ? size[1] - y : 0;
+      const Complex* const from = data + (other_x * size[1] + other_y) * size[2];
+      Complex* const to = data + line * size[2];
+      for (std::int64_t z = size[2] / 2 + 1; z < size[2]; ++z)
+        to[z] = {from[size[2] - z].re, -from[size[2] - z].im};
+    }
+  });
 }
 #endif
 
@@ -157,6 +220,31 @@ void Fft3::run([[maybe_unused]] Complex* data, [[maybe_unused]] bool inverse) co
   transform(device_, fft[1], data, {ny, nz, nx * nz, nz, ny * nz, 1});
   transform(device_, fft[0], data, {nx, ny * nz, ny * nz, ny * nz, 0, 1});
 #endif
+}
+
+void Fft3::run_real(Complex* data, bool inverse) const {
+#ifdef PERRIN_KISSFFT
+  if (!device_.is_cuda()) {
+    if (device_.skipping()) return;
+    const auto [nx, ny, nz] = size_;
+    const std::int64_t half = nz / 2 + 1;
+    const auto& fft = inverse ? plan_->inverse : plan_->forward;
+    const Lines along_y{ny, nz, nx * half, half, ny * nz, 1};
+    const Lines along_x{nx, ny * nz, ny * half, half, nz, 1};
+    if (inverse) {
+      transform(device_, fft[0], data, along_x);
+      transform(device_, fft[1], data, along_y);
+      transform_pairs(device_, fft[2], data, nz, nx * ny, true);
+    } else {
+      transform_pairs(device_, fft[2], data, nz, nx * ny, false);
+      transform(device_, fft[1], data, along_y);
+      transform(device_, fft[0], data, along_x);
+      complete(device_, data, size_);
+    }
+    return;
+  }
+#endif
+  run(data, inverse);
 }
 
 }  // namespace perrin

@@ -1,6 +1,7 @@
 // The kernels of the particle mesh (mesh_sum.h). For files compiled as CUDA.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -78,18 +79,22 @@ struct Spread {
   Points points;
   std::uint64_t ratio;
   double units;  // of a unit charge
-  bool alone;    // one thread
+  bool alone;    // no other thread adds to this mesh
   std::int64_t* fixed;
 
   PERRIN_HD void operator()(std::int64_t i) const {
     const Real q = charge(std::uint32_t(i));
     if (q == Real(0)) return;
     around(points, position[i], ratio, [&](std::int64_t m, Real w) {
-      const auto add = std::int64_t(std::rint(double(q * w) * units));
 #ifdef __CUDA_ARCH__
+      const auto add = std::int64_t(std::rint(double(q * w) * units));
       atomicAdd(reinterpret_cast<unsigned long long*>(fixed + m),
                 static_cast<unsigned long long>(add));
 #else
+      // The same: of a sum with 3·2^51 the last bits are the whole number, up to 2^51.
+      constexpr double shift = 6755399441055744.0;
+      const auto add = std::bit_cast<std::int64_t>(double(q * w) * units + shift) -
+                       std::bit_cast<std::int64_t>(shift);
       if (alone)
         fixed[m] += add;
       else
@@ -100,11 +105,15 @@ struct Spread {
 };
 
 struct ToComplex {
-  const std::int64_t* fixed;
+  const std::int64_t* fixed;  // [copy · points + point]
+  std::int64_t points;
+  int copies;
   double unit;
   Complex* charges;
   PERRIN_HD void operator()(std::int64_t m) const {
-    charges[m] = {Real(double(fixed[m]) * unit), Real(0)};
+    std::int64_t sum = fixed[m];
+    for (int copy = 1; copy < copies; ++copy) sum += fixed[copy * points + m];
+    charges[m] = {Real(double(sum) * unit), Real(0)};
   }
 };
 
@@ -187,19 +196,38 @@ PERRIN_HD Complex together(const Complex& a, const Complex& b) {
   return {a.re - b.im, a.im + b.re};
 }
 
-/// Transforms of the field: (x, y) and (z, potential).
+/// Transforms of the field: (x, y) and (z, potential), or z alone.
 struct MakeFields {
   const Complex* charges;
   const Real4* influence;
+  bool with_potential;
   Complex *a, *b;
   PERRIN_HD void operator()(std::int64_t m) const {
     const Real4 i = influence[m];
     const Complex potential = i.w * charges[m];
     const Complex turned{potential.im, -potential.re};  // -i times it
     a[m] = together(i.x * turned, i.y * turned);
-    b[m] = together(i.z * turned, potential);
+    b[m] = with_potential ? together(i.z * turned, potential) : i.z * turned;
   }
 };
+
+/// All that a particle takes of a point beside each other.
+struct JoinFields {
+  const Complex *a, *b;
+  Real4* fields;  // x, y and z; w: the potential
+  PERRIN_HD void operator()(std::int64_t m) const {
+    fields[m] = {a[m].re, a[m].im, b[m].re, b[m].im};
+  }
+};
+
+/// sum += w field
+PERRIN_HD void add_weighted(Real w, const Real4& field, Real4& sum) {
+#ifdef __CUDA_ARCH__
+  sum.x += w * field.x, sum.y += w * field.y, sum.z += w * field.z, sum.w += w * field.w;
+#else
+  sum = std::bit_cast<Real4>(w * std::bit_cast<FourReals>(field) + std::bit_cast<FourReals>(sum));
+#endif
+}
 
 /// Transforms of the virial of a unit charge: (xx, yy), (zz, xy) and (xz, yz).
 struct MakeVirials {
@@ -217,14 +245,39 @@ struct MakeVirials {
   }
 };
 
-struct Gather {
+/// Forces, and energies in steps with these.
+struct GatherForces {
   const Position* position;
   AttributeView<1> charge;
   Points points;
   std::uint64_t ratio;
-  const Complex *a, *b, *c;  // c: nullptr for forces and energies, else all three for virials
-  const Self* self;          // in steps with energies
+  const Real4* fields;
+  const Self* self;  // in steps with energies
   ForceOutput out;
+  std::int64_t particles;
+
+  PERRIN_HD void operator()(std::int64_t i) const {
+    const Real q = charge(std::uint32_t(i));
+    Real4 sum{};
+    if (q != Real(0))
+      around(points, position[i], ratio,
+             [&](std::int64_t m, Real w) { add_weighted(w, fields[m], sum); });
+    const Real energy =
+        self ? Real(0.5) * q * sum.w - Real(self->energy * double(q) * double(q)) : Real(0);
+    const Real weighted = out.slow * q;
+    deposit(out, particles, i, {weighted * sum.x, weighted * sum.y, weighted * sum.z}, energy,
+            Virial{}, Real(1));
+  }
+};
+
+struct GatherVirials {
+  const Position* position;
+  AttributeView<1> charge;
+  Points points;
+  std::uint64_t ratio;
+  const Complex *a, *b, *c;  // of MakeVirials, back in space
+  const Self* self;
+  Real* virial;  // as in ForceOutput
   std::int64_t particles;
 
   PERRIN_HD void operator()(std::int64_t i) const {
@@ -234,17 +287,11 @@ struct Gather {
       around(points, position[i], ratio, [&](std::int64_t m, Real w) {
         sum[0] += w * a[m].re, sum[1] += w * a[m].im;
         sum[2] += w * b[m].re, sum[3] += w * b[m].im;
-        if (c) sum[4] += w * c[m].re, sum[5] += w * c[m].im;
+        sum[4] += w * c[m].re, sum[5] += w * c[m].im;
       });
-    if (c == nullptr) {
-      const Real energy =
-          self ? Real(0.5) * q * sum[3] - Real(self->energy * double(q) * double(q)) : Real(0);
-      return deposit(out, particles, i, {q * sum[0], q * sum[1], q * sum[2]}, energy, Virial{},
-                     Real(1));
-    }
     for (int k = 0; k < 6; ++k) {
       const Real own = Real(self->virial[k] * double(q) * double(q));
-      out.virial[k * particles + i] += Real(0.5) * q * sum[k] - own;
+      virial[k * particles + i] += Real(0.5) * q * sum[k] - own;
     }
   }
 };

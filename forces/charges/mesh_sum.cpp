@@ -1,5 +1,6 @@
 #include "forces/charges/mesh_sum.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "engine/domain/reduction.h"
@@ -10,14 +11,34 @@ namespace perrin {
 
 using namespace mesh;
 
-MeshSum::MeshSum(const EwaldTerms& terms, const MeshTerms& mesh, double total)
-    : terms_(terms), mesh_(mesh), unit_(std::exp2(std::ceil(std::log2(total)) - 61)) {}
+namespace {
+
+double power_of_two(double x) { return std::exp2(std::ceil(std::log2(x))); }
+
+/// On the CPU each thread has a mesh of its own to spread charges on, where these are few and
+/// small: additions that other threads see take many times as long.
+int copies_of_mesh(const Device& device, std::int64_t points) {
+  constexpr int most = 8;
+  constexpr std::int64_t most_points = 1 << 25;
+  const int threads = device.is_cuda() ? 1 : device.threads();
+  return threads <= most && threads * points <= most_points ? threads : 1;
+}
+
+}  // namespace
+
+/// No sum of charges comes to 2^62 units, and no charge to 2^51.
+MeshSum::MeshSum(const EwaldTerms& terms, const MeshTerms& mesh, double total, double largest)
+    : terms_(terms),
+      mesh_(mesh),
+      unit_(std::max(power_of_two(total) * 0x1p-61, power_of_two(largest) * 0x1p-50)) {}
 
 void MeshSum::prepare(const Device& device) {
   if (fixed_.size() > 0) return;
   const std::int64_t n = mesh_.points();
   fft_ = Fft3(device, mesh_.size);
-  fixed_ = {device, n};
+  copies_ = copies_of_mesh(device, n);
+  fixed_ = {device, copies_ * n};
+  fields_ = {device, n};
   charges_ = {device, n}, a_ = {device, n}, b_ = {device, n};
   influence_ = {device, n};
   std::vector<double> filter, squares;
@@ -53,6 +74,19 @@ void MeshSum::weigh(StepContext& s, bool energy) {
   self_known_ = weighed_ && !device.skipping();
 }
 
+void MeshSum::spread(const Device& device, std::int64_t n, const mesh::Spread& body) {
+  if (copies_ == 1) return for_each(device, "spread charges", n, body);
+  if (device.skipping()) return;
+  const std::int64_t tasks = 8 * copies_, piece = (n + tasks - 1) / tasks;
+  for_tasks(device, tasks, [&](std::int64_t task, int thread) {
+    Spread own = body;
+    own.alone = true;
+    own.fixed += thread * mesh_.points();
+    const std::int64_t begin = std::min(n, task * piece), end = std::min(n, begin + piece);
+    if (begin < end) run_range(own, begin, end);
+  });
+}
+
 void MeshSum::compute(StepContext& s, const AttributeView<1>& charge, const ForceOutput& output) {
   const Device& device = s.device();
   prepare(device);
@@ -64,30 +98,32 @@ void MeshSum::compute(StepContext& s, const AttributeView<1>& charge, const Forc
                                   ? std::uint64_t(std::llround((1 + 2 * s.particles.box.padding.z) /
                                                                *terms_.slab * 2147483648.0))
                                   : 0;
-  for_each(device, "clear the mesh", all, Clear{fixed_.data()});
-  const bool alone = !device.is_cuda() && device.threads() == 1;
-  for_each(device, "spread charges", n,
-           Spread{position, charge, points, ratio, 1 / unit_, alone, fixed_.data()});
-  for_each(device, "charges of the mesh", all, ToComplex{fixed_.data(), unit_, charges_.data()});
-  fft_.run(charges_.data(), false);
+  for_each(device, "clear the mesh", copies_ * all, Clear{fixed_.data()});
+  spread(device, n,
+         {position, charge, points, ratio, 1 / unit_, !device.is_cuda() && device.threads() == 1,
+          fixed_.data()});
+  for_each(device, "charges of the mesh", all,
+           ToComplex{fixed_.data(), all, copies_, unit_, charges_.data()});
+  fft_.run_real(charges_.data(), false);
   for_each(device, "fields of the mesh", all,
-           MakeFields{charges_.data(), influence_.data(), a_.data(), b_.data()});
+           MakeFields{charges_.data(), influence_.data(), output.energy, a_.data(), b_.data()});
   fft_.run(a_.data(), true);
-  fft_.run(b_.data(), true);
+  output.energy ? fft_.run(b_.data(), true) : fft_.run_real(b_.data(), true);
+  for_each(device, "fields together", all, JoinFields{a_.data(), b_.data(), fields_.data()});
   ForceOutput added = output;
   added.add = true;
-  Gather gather{position,  charge,    points,  ratio,
-                a_.data(), b_.data(), nullptr, output.energy ? self_.data() : nullptr,
-                added,     n};
-  for_each_particle("forces of the mesh", s, added, gather);
+  for_each_particle("forces of the mesh", s, added,
+                    GatherForces{position, charge, points, ratio, fields_.data(),
+                                 output.energy ? self_.data() : nullptr, added, n});
   if (!output.energy || output.virial == nullptr) return;
   const double splitting = terms_.parameters.splitting;
   for_each(device, "virial of the mesh", all,
            MakeVirials{charges_.data(), influence_.data(), Real(1 / (4 * splitting * splitting)),
                        a_.data(), b_.data()});
   for (Complex* const mesh : {a_.data(), b_.data(), charges_.data()}) fft_.run(mesh, true);
-  gather.c = charges_.data();
-  for_each_particle("virial of the mesh", s, added, gather);
+  for_each_particle("virial of the mesh", s, added,
+                    GatherVirials{position, charge, points, ratio, a_.data(), b_.data(),
+                                  charges_.data(), self_.data(), output.virial, n});
 }
 
 }  // namespace perrin

@@ -13,10 +13,14 @@
 
 namespace perrin {
 
+namespace mesh {
+struct Spread;
+}
+
 class MeshSum {
  public:
-  /// `total`: the sum of the charges' sizes.
-  MeshSum(const EwaldTerms& terms, const MeshTerms& mesh, double total);
+  /// `total`: the sum of the charges' sizes; `largest`: of one.
+  MeshSum(const EwaldTerms& terms, const MeshTerms& mesh, double total, double largest);
 
   /// Adds to the output, without what a charge and itself add. Device work; allocates at the first
   /// call.
@@ -35,6 +39,7 @@ class MeshSum {
  private:
   void prepare(const Device& device);
   void weigh(StepContext& s, bool energy);
+  void spread(const Device& device, std::int64_t n, const mesh::Spread& body);
 
   EwaldTerms terms_;
   MeshTerms mesh_;
@@ -42,7 +47,9 @@ class MeshSum {
   bool weighed_ = false, self_known_ = false;
   Box weighed_for_;
   Fft3 fft_;
-  Buffer<std::int64_t> fixed_;       // [point]: charge in units
+  int copies_ = 1;                   // of the mesh, for threads that spread charges
+  Buffer<std::int64_t> fixed_;       // [copy · points + point]: charge in units
+  Buffer<Real4> fields_;             // [point]: field, and potential in steps with energies
   Buffer<Complex> charges_, a_, b_;  // [point]
   Buffer<Real4> influence_;          // [point]: k, and the potential of a unit
   Buffer<double> filter_, squares_;  // [x …, y …, z …]

@@ -151,7 +151,8 @@ struct WaveForces {
   }
   PERRIN_HD void finish(std::int64_t i, const Real (&sum)[sums]) const {
     const Real q = charges.charge[i];
-    Real3 force{q * sum[0], q * sum[1], q * sum[2]};
+    const Real weighted = out.slow * q;
+    const Real3 force{weighted * sum[0], weighted * sum[1], weighted * sum[2]};
     Real energy = 0;
     Virial virial;
     if constexpr (Energy) {

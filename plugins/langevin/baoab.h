@@ -93,6 +93,7 @@ class Baoab : public BathIntegrator<Stream> {
   }
 
   Motion motion() const override { return this->bath_.motion(); }
+  bool takes_impulses() const override { return true; }
 
  private:
   CoefficientTable<Friction> friction_;

@@ -110,6 +110,7 @@ class VerletWithBath : public BathIntegrator<Stream> {
   }
 
   Motion motion() const override { return this->bath_.motion(); }
+  bool takes_impulses() const override { return true; }
   std::string needs_fixed_group() const override {
     return "with the method velocity_verlet keeps the bath's force on a particle from one step to "
            "the next (method baoab does not)";

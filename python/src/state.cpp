@@ -144,8 +144,11 @@ nb::object State::velocities() const {
 }
 
 nb::object State::forces() const {
-  at_rest("ask for the forces that it is a part of").ensure_forces();
-  return three<double>(context().particles.force.to_host(), ids());
+  Simulation& s = at_rest("ask for the forces that it is a part of");
+  s.ensure_forces();
+  nb::object forces;
+  s.with_whole_forces([&] { forces = three<double>(s.particles.force.to_host(), ids()); });
+  return forces;
 }
 
 nb::object State::images() const {
@@ -194,7 +197,10 @@ nb::object State::torques() const {
   Simulation& s = at_rest("ask for the torques that it is a part of");
   if (!s.particles.orientations) return numpy(std::vector<double>(), 3);
   s.ensure_forces();
-  return three<double>(s.particles.orientations->torque.to_host(), ids());
+  nb::object torques;
+  s.with_whole_forces(
+      [&] { torques = three<double>(s.particles.orientations->torque.to_host(), ids()); });
+  return torques;
 }
 
 nb::dict State::attributes() const {

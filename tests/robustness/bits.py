@@ -183,7 +183,10 @@ def charges():
                   "dihedral_type": "torsion"},
                  [core, {"type": "bond_harmonic",
                          "bonds": {"bond": {"stiffness": 100, "length": 1}}},
-                  {"type": "special_coulomb", "scale": 0.5}], LANGEVIN, steps=100,
+                  {"type": "special_coulomb", "scale": 0.5},
+                  # Without cores unlike charges fall into each other.
+                  {"type": "special_pairs", "scale": 0.5, "pairs": core["pairs"]}],
+                 LANGEVIN, steps=100,
                  attributes=attributes, ignore=["angles", "dihedrals"],
                  neighbors={"exclusions": ["bonds", "angles", "dihedrals"]})
     linked = copy.deepcopy(chains)
@@ -224,7 +227,10 @@ def charges():
         "mesh, chains": {**chains, "forces": [*chains["forces"], mesh]},
         "mesh, barostat": ions(mesh, integrator={**THERMOSTAT, "barostat": {
             "pressure": 1, "tau": 0.5, "axes": "flexible"}}),
-        "mesh, shear": ions({**mesh, "net_charge": "background"}, stage={"shear": {"rate": 2}})}
+        "mesh, shear": ions({**mesh, "net_charge": "background"}, stage={"shear": {"rate": 2}}),
+        "mesh, slow forces": ions(mesh, stage={"slow_force_stride": 4}),
+        "ewald, slow forces": {**chains, "forces": [*chains["forces"], ewald], "stages": [
+            relax, {**chains["stages"][1], "slow_force_stride": 2}]}}
     for traversal in ("cells", "verlet_list"):
         found[f"ewald, {traversal}"] = with_traversal(traversal, found["ewald, chains"])
     return {f"charges, {name}": text for name, text in found.items()}

@@ -531,8 +531,14 @@ std::map<std::string, Json> systems() {
   Json meshed = ions;
   meshed["forces"][1]["mesh"] = {{"order", 4}};
   meshed["forces"][1]["smearing"] = {{"cloud", "gaussian"}, {"width", 0.3}};
+  // Multiple time steps: stopped within cycles.
+  Json slow = ions;
+  slow["forces"][1]["mesh"] = {{"order", 4}};
+  slow["stages"][0]["integrator"].erase("barostat");
+  slow["stages"][0]["slow_force_stride"] = 4;
   return {
       {"ions", std::move(ions)},
+      {"ions with multiple time steps", std::move(slow)},
       {"ions on a mesh", std::move(meshed)},
       {"trial moves", std::move(trials)},
       {"trial moves of all kinds", std::move(trials_of_all)},

@@ -38,6 +38,7 @@ WORDS = {
               "pppm": "Ewald",
               "thermo": "observer", "harmonic": "bond_harmonic", "table": "pair_table"},
     "stage": {"rigid": "docs/guide/orientations.md", "mc": "metropolis",
+              "respa": "slow_force_stride",
               "shear": "docs/guide/shear.md", "run": "md"},
     "system": {"fcc": "lattice", "polymer": "chains", "read_data": "file",
                "packmol": "parts", "solvent": "parts"},
