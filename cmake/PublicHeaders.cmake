@@ -18,6 +18,7 @@ set(PERRIN_PUBLIC_HEADERS
     engine/system/particles.h engine/system/quaternion.h
     engine/components/bond_probe.h
     engine/components/box_mover.h engine/components/box_user.h engine/components/chunk.h
+    engine/components/constraint_solver.h engine/components/constraints.h
     engine/components/force.h engine/components/instant.h engine/components/integrator.h
     engine/components/observer.h engine/components/registry.h engine/components/rigid_bodies.h
     engine/components/run_control.h

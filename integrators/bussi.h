@@ -59,6 +59,7 @@ class Bussi : public Integrator {
   BoxMover* box_mover() const override { return barostat_.get(); }
   bool turns_particles() const override { return true; }
   bool takes_impulses() const override { return true; }
+  bool keeps_distances() const override { return true; }
   std::string needs_fixed_group() const override { return {}; }
   bool follow_group(Simulation& simulation) override;
   void state(Archive& archive) override;

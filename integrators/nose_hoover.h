@@ -111,6 +111,7 @@ class NoseHoover final : public Integrator {
   BoxMover* box_mover() const override { return mover_.get(); }
   bool turns_particles() const override { return true; }
   bool takes_impulses() const override { return true; }
+  bool keeps_distances() const override { return true; }
   void state(Archive& archive) override;
 
  private:

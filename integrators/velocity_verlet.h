@@ -39,6 +39,7 @@ class VelocityVerlet : public Integrator {
   BoxMover* box_mover() const override { return barostat_.get(); }
   bool turns_particles() const override { return true; }
   bool takes_impulses() const override { return true; }
+  bool keeps_distances() const override { return true; }
   std::string needs_fixed_group() const override { return {}; }
   void state(Archive& archive) override {
     if (barostat_) barostat_->state(archive);

@@ -45,6 +45,9 @@ Pairs excluded_pairs(std::size_t particles, const Topology& topology, const std:
   if (kind == "molecules") return within(topology.molecule);
   if (kind == "bodies") return within(topology.body, Topology::no_body);
   Pairs pairs;
+  if (kind == "constraints")
+    for (const auto& constraint : topology.constraints)
+      pairs.emplace_back(constraint.a, constraint.b);
   if (kind == "bonds")
     for (const auto& bond : topology.bonds) pairs.emplace_back(bond.a, bond.b);
   const bool angles = kind.starts_with("angles"), dihedrals = kind.starts_with("dihedrals");
@@ -62,7 +65,7 @@ std::vector<std::string> kinds_without(const std::vector<std::string>& kinds,
   std::vector<std::string> left;
   for (const auto& kind : kinds) {
     const bool itself = contains(ignored, kind), bonds = contains(ignored, "bonds");
-    if (kind == "molecules" || kind == "bodies" || (!itself && !bonds))
+    if (kind == "molecules" || kind == "bodies" || kind == "constraints" || (!itself && !bonds))
       left.push_back(kind);
     else if (kind != "bonds" && !(itself && bonds))
       left.push_back(kind + (itself ? along : listed));
@@ -79,6 +82,7 @@ std::string excluded_text(std::size_t particles, const Topology& topology,
     const char* what = kind == "bonds"              ? "bonded (1-2)"
                        : kind == "molecules"        ? "within molecules"
                        : kind == "bodies"           ? "within rigid bodies"
+                       : kind == "constraints"      ? "constrained"
                        : kind.starts_with("angles") ? "of angles (1-3)"
                                                     : "of dihedrals (1-4)";
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, what);

@@ -18,6 +18,7 @@ DegreesOfFreedom::DegreesOfFreedom(const Configuration& c)
       // As particles have it on a device (1/mass, a Real): so has a run that is resumed.
       mass_ += c.mass.empty() ? 1 : 1 / double(Real(1 / c.mass[id]));
   }
+  constraints_ = std::int64_t(c.topology.constraints.size());
   count({});
 }
 
@@ -62,6 +63,7 @@ void DegreesOfFreedom::count(const std::vector<std::unique_ptr<Force>>& forces,
     conserved_[k] = free && !changes[k] && !pulled;
     number_ += double(moving_[k]) - (conserved_[k] ? 1 : 0);
   }
+  number_ -= double(constraints_);
 }
 
 Vec3<double> DegreesOfFreedom::drift(Vec3<double> momentum) const {

@@ -59,6 +59,7 @@ class DegreesOfFreedom {
   std::vector<std::int64_t> particles_;  // of each type
   std::vector<std::int64_t> sites_;      // of these, of rigid bodies: their velocities are not free
   double mass_ = 0;                      // of all but sites
+  std::int64_t constraints_ = 0;         // distances that stay as they are
   Motion motion_;
   std::array<bool, 3> conserved_{}, driven_{};
   double number_ = 0;

@@ -51,6 +51,13 @@ void throw_fault(const Fault& f, const Topology& topology) {
           "begins "
           "with this box, or give ewald a \"mesh\"",
           f.step, f.value, f.limit));
+    case FaultKind::not_constrained:
+      throw RunError(fmt::format(
+          "step {}: the constrained distance between particles {} and {}, now {:.6g}, cannot be "
+          "kept at {:.6g}: the iterations of SHAKE or RATTLE have not converged. Particles "
+          "overlap, or the time step is too long: use a shorter one, begin without overlaps, or "
+          "allow more \"iterations\" in \"constraints\"",
+          f.step, f.id, f.axis, f.value, f.limit));
     default:
       throw BugError("a fault without a kind");
   }

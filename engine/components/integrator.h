@@ -93,6 +93,9 @@ class Integrator {
   /// Whether it kicks velocities by half a step of the forces before and after these, so that a
   /// slow part may act in every n-th step, n-fold (engine/components/slow_forces.h).
   virtual bool takes_impulses() const { return false; }
+  /// Whether distances can be held in its steps (engine/components/constraints.h): after the forces
+  /// it adds half a step of these to the velocities, and else changes them in proportion alone.
+  virtual bool keeps_distances() const { return false; }
   /// Why it cannot sample this force: "has no …". Empty: it can.
   virtual std::string objection(const Force&) const { return {}; }
   /// What changes the box in its steps; nullptr: nothing.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/components/box_mover.h"
+#include "engine/components/constraints.h"
 #include "engine/components/fault_text.h"
 #include "engine/components/integrator.h"
 #include "engine/components/rigid_bodies.h"
@@ -55,8 +56,10 @@ StepContext::StepContext(const Device& the_device, Configuration configuration,
     bodies = std::make_unique<RigidBodies>(device(), particles.topology);
     group_ = bodies->moved();
   }
+  if (!particles.topology.constraints.empty())
+    constraints = std::make_unique<Constraints>(device(), particles.topology);
   GhostNeeds needs = needs_of(forces);
-  if (bodies) needs.positions = GhostNeeds::Positions::all;
+  if (bodies || constraints) needs.positions = GhostNeeds::Positions::all;
   particles.domain.require(needs, particles.topology, particles.box);
   degrees_of_freedom.count(forces);
   const auto heights = particles.box.padded_heights();
@@ -78,7 +81,8 @@ void StepContext::timed(double& seconds, F&& work) {
 }
 
 MoveCheck StepContext::check_moves() {
-  if (!neighbors) return {};
+  // With constraints particles are not yet where they are going.
+  if (!neighbors || constraints) return {};
   const auto check = [&] {
     return neighbors->check_moves(running_.progress.data(), std::uint32_t(running_.index));
   };
@@ -112,6 +116,8 @@ void StepContext::update_neighbors(bool may_exchange) {
     if (bodies)
       bodies->place(particles, fault_sink(), Real(max_displacement_),
                     checked_step_ == running_.index ? check_ : MoveCheck{}, flow(), device_step());
+    if (constraints && running_.inside)
+      constraints->move(particles, fault_sink(), timestep_, Real(max_displacement_));
     if (meetings_ == nullptr) checked_step_ = -1;
     device().set_skipping(false);
     if (neighbors)
@@ -144,6 +150,11 @@ void StepContext::compute_forces() {
     }
     if (forces.empty()) particles.force.zero();
     if (bodies) bodies->collect(particles, add_torque);
+    if (!constraints) return;
+    if (running_.inside)
+      constraints->hold(particles, fault_sink(), timestep_ / 2);
+    else
+      constraints->add_forces(particles, fault_sink(), particles.force, nullptr);
   });
 }
 

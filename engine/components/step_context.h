@@ -20,6 +20,7 @@
 namespace perrin {
 
 class BoxMover;
+class Constraints;
 class Integrator;
 class RigidBodies;
 struct Flow;
@@ -36,8 +37,9 @@ class StepContext {
   DegreesOfFreedom degrees_of_freedom;
   Particles particles;
   std::vector<std::unique_ptr<Force>> forces;
-  std::unique_ptr<Neighbors> neighbors;  // nullptr where no force has a range
-  std::unique_ptr<RigidBodies> bodies;   // nullptr: there are none
+  std::unique_ptr<Neighbors> neighbors;      // nullptr where no force has a range
+  std::unique_ptr<RigidBodies> bodies;       // nullptr: there are none
+  std::unique_ptr<Constraints> constraints;  // likewise
   const std::uint64_t seed;
   Timings timings;
 

@@ -9,13 +9,14 @@ namespace perrin {
 
 enum class FaultKind : std::uint32_t {
   none = 0,
-  not_finite,     // a position, velocity or force is NaN or infinite
-  too_fast,       // a particle moved further in one step than the neighbour list allows
-  left_the_box,   // a particle left a non-periodic axis
-  bond_too_long,  // a FENE bond beyond its largest extension
-  box_too_fast,   // an edge of the box changes by more in a step than lists have room for
-  box_too_small,  // half of the smallest height is below the range of the forces
-  box_too_far,    // the box differs more from that of the job's start than wave vectors allow
+  not_finite,       // a position, velocity or force is NaN or infinite
+  too_fast,         // a particle moved further in one step than the neighbour list allows
+  left_the_box,     // a particle left a non-periodic axis
+  bond_too_long,    // a FENE bond beyond its largest extension
+  box_too_fast,     // an edge of the box changes by more in a step than lists have room for
+  box_too_small,    // half of the smallest height is below the range of the forces
+  box_too_far,      // the box differs more from that of the job's start than wave vectors allow
+  not_constrained,  // a distance that is to stay: no forces that hold it; axis: the other particle
 };
 
 struct Fault {

@@ -45,6 +45,20 @@ struct Keep {
   }
 };
 
+/// Of each particle, by id, what constraints take of its degrees of freedom: of each a part as the
+/// light one of its two particles moves more along it. That of a whole molecule is exact.
+std::vector<double> taken_by_constraints(const Particles& particles) {
+  const std::vector<Topology::Constraint>& constraints = particles.topology.constraints;
+  if (constraints.empty()) return {};
+  const std::vector<Real4> velocity = particles.by_id(particles.velocity);  // w: 1/mass
+  std::vector<double> taken(velocity.size(), 0);
+  for (const auto& c : constraints) {
+    const double a = double(velocity[c.a].w), b = double(velocity[c.b].w);
+    taken[c.a] += a / (a + b), taken[c.b] += b / (a + b);
+  }
+  return taken;
+}
+
 }  // namespace
 
 void GroupMeter::watch(const std::vector<Group>& groups, std::int64_t most) {
@@ -80,9 +94,15 @@ void GroupMeter::count() {
       for (std::size_t g = 0; g < groups_.size(); ++g)
         moving_[g][axis] += groups_[g].has(id) ? 1 : 0;
     }
+  const std::vector<double> taken = taken_by_constraints(s_.particles);
+  for (const double part : taken) all -= part;
   const double each = all > 0 ? s_.degrees_of_freedom.number() / all : 0.0;
-  for (std::size_t g = 0; g < groups_.size(); ++g)
-    freedom_[g] = double(moving_[g][0] + moving_[g][1] + moving_[g][2]) * each;
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    auto moving = double(moving_[g][0] + moving_[g][1] + moving_[g][2]);
+    for (std::size_t id = 0; id < taken.size(); ++id)
+      if (groups_[g].has(id)) moving -= taken[id];
+    freedom_[g] = moving * each;
+  }
 }
 
 void GroupMeter::measure(const Real4* force, const Real* virial, const GroupMask& thermal) {

@@ -6,6 +6,7 @@
 #include "engine/communicator/communicator.h"
 #include "engine/components/bond_probe.h"
 #include "engine/components/box_mover.h"
+#include "engine/components/constraints.h"
 #include "engine/components/integrator.h"
 #include "engine/components/rigid_bodies.h"
 #include "engine/domain/decomposition.h"
@@ -166,6 +167,7 @@ void Simulation::run(Integrator& integrator, std::int64_t n) {
   if (n <= 0) return;
   prepare(integrator);
   ensure_forces();
+  if (constraints) constraints->look(particles), constraints->count_heat(nullptr);
   clock_.set_timestep(integrator.timestep());
   stepper_->run(integrator, n);
 }

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "engine/components/box_mover.h"
+#include "engine/components/constraints.h"
 #include "engine/components/integrator.h"
 #include "engine/components/rigid_bodies.h"
 #include "engine/components/step_context.h"
@@ -99,8 +100,10 @@ void TotalsMeter::launch(bool lists_hold) {
       force->act(s_, {force_.data(), virial_.data(), add, true});
       add = true;
     }
-    if (s_.bodies && (!pairs || std::ranges::all_of(s_.forces, acts_on_pairs)))
-      s_.bodies->correct_virial(s_.particles, force_.data(), virial_.data());
+    const bool whole = !pairs || std::ranges::all_of(s_.forces, acts_on_pairs);
+    if (s_.bodies && whole) s_.bodies->correct_virial(s_.particles, force_.data(), virial_.data());
+    if (s_.constraints && whole)
+      s_.constraints->add_forces(s_.particles, s_.fault_sink(), force_, virial_.data());
     sum<Sums>(device, "totals", s_.particles.size(),
               Measure{s_.particles.view(), force_.data(), virial_.data(), thermal, turning},
               scratch_, result);

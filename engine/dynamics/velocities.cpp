@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "engine/dynamics/constraint_settings.h"
 #include "rng/keyed.h"
 
 namespace perrin {
@@ -23,6 +24,7 @@ void draw_velocities(Configuration& c, double temperature, double k_boltzmann, s
     momentum += mass(i) * c.velocity[i];
     total_mass += mass(i);
   }
+  project_velocities(c);  // which leaves the momentum as it is
   Vec3<double> drift;
   for (int axis = 0; axis < c.box.dimension; ++axis)
     if (freedom.conserved()[static_cast<std::size_t>(axis)])

@@ -294,6 +294,8 @@ void Job::make_system(Archive* restored) {
     if (!settings_.bodies.empty() && check_parts(configuration_).empty())
       add_bodies(settings_.bodies, configuration_, mistake);
   }
+  if (settings_.constraints && check_parts(configuration_).empty())
+    add_constraints(*settings_.constraints, configuration_, mistake);
   auto wrong = check_parts(configuration_);
   if (wrong.empty()) wrong = check_configuration(configuration_);
   for (const auto& what : wrong) report("system", what);
@@ -306,6 +308,8 @@ void Job::make_system(Archive* restored) {
       resolve_orientations(settings_.orientations.value_or(OrientationSettings{}), configuration_,
                            context_.seed, mistake);
     if (!restored && bodies) place_sites(configuration_);
+    if (!restored && settings_.constraints && !has_problem_under("constraints"))
+      fit_to_constraints(*settings_.constraints, configuration_, mistake);
     resolve_groups(settings_.groups, configuration_, mistake);
     for (const auto& what : check_configuration(configuration_)) report("attributes", what);
     resolve_bonds();
@@ -409,6 +413,7 @@ void Job::make_components() {
   check_attribute_updates();
   check_orientations();
   check_bodies();
+  check_constraints();
   if (!context_.resuming)
     for (const auto& what : bond_warnings(configuration_)) warn("system", what);
 }
@@ -447,6 +452,9 @@ void Job::make_simulation(bool resumed) {
                                                      std::move(forces_), context_.seed, neighbors);
     parts_.simulation->set_k_boltzmann(context_.units.k_boltzmann);
     parts_.simulation->watch(context_.watched);
+    if (parts_.simulation->constraints)
+      parts_.simulation->constraints->set_accuracy(settings_.constraints->tolerance,
+                                                   settings_.constraints->iterations);
     if (bond_rules_)
       parts_.simulation->dynamic_bonds = std::make_unique<DynamicBonds>(
           *bond_rules_, context_.seed, configuration_.topology.bond_types.size());

@@ -11,6 +11,7 @@
 #include "engine/dynamics/attribute_updates.h"
 #include "engine/dynamics/attributes.h"
 #include "engine/dynamics/body_settings.h"
+#include "engine/dynamics/constraint_settings.h"
 #include "engine/dynamics/dynamic_bonds.h"
 #include "engine/dynamics/orientation_settings.h"
 #include "engine/job/ensemble_settings.h"
@@ -66,6 +67,7 @@ struct JobSettings {
   std::map<std::string, AttributeSettings> attributes;
   std::map<std::string, BodySettings> bodies;
   std::optional<OrientationSettings> orientations;
+  std::optional<ConstraintSettings> constraints;
   std::map<std::string, GroupSettings> groups;
   std::optional<VelocitySettings> velocity;
   std::optional<DynamicBondsSettings> dynamic_bonds;
@@ -158,6 +160,8 @@ class Job {
   void check_attribute_updates();
   /// What rigid bodies do not go with.
   void check_bodies();
+  /// What constraints do not go with.
+  void check_constraints();
   /// Are there orientations where a force looks at them, and does somebody turn them?
   void check_orientations();
   void keep_stages_with_motion(std::vector<bool>& stages, const std::vector<std::string>& names,

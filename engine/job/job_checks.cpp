@@ -165,6 +165,16 @@ void Job::check_topology() {
     join(all.improper_types, one.improper_types);
     all.charges = all.charges || one.charges;
   }
+  const auto take = [](std::vector<bool>& handled, const std::vector<std::string>& names,
+                       const std::map<std::string, double>& constrained) {
+    handled.resize(std::max(handled.size(), names.size()), false);
+    for (std::size_t k = 0; k < names.size(); ++k)
+      if (constrained.contains(names[k])) handled[k] = true;
+  };
+  if (settings_.constraints) {
+    take(all.bond_types, t.bond_types, settings_.constraints->bonds);
+    take(all.angle_types, t.angle_types, settings_.constraints->angles);
+  }
   // Of types that "dynamic_bonds" makes there may be none yet.
   std::vector<bool> new_bonds(t.bond_types.size()), new_angles(t.angle_types.size());
   if (bond_rules_)
@@ -221,6 +231,7 @@ void Job::check_exclusions() {
   const std::size_t n = configuration_.position.size();
   exclusions_ = kinds_without(settings_.neighbors.exclusions, settings_.ignore);
   if (!t.body.empty()) exclusions_.emplace_back("bodies");
+  if (!t.constraints.empty()) exclusions_.emplace_back("constraints");
   const bool pairs = std::any_of(forces_.begin(), forces_.end(), [](const auto& force) {
     return force && force->traits().range() > 0;
   });

@@ -35,6 +35,9 @@ void describe(Fields& d, JobSettings& s) {
   d.optional(
       "bodies", s.bodies, Any{},
       "rigid bodies: every particle of a type carries others, which are added to the system");
+  d.optional("constraints", s.constraints, Any{},
+             "bonds whose lengths stay as they are, and angles between them, instead of forces on "
+             "them (SHAKE and RATTLE)");
   d.optional("groups", s.groups, Any{},
              "named groups of particles, for integrators, forces and observers; the group \"all\" "
              "is always there");

@@ -166,9 +166,9 @@ constexpr Word words[] = {
     {" rigid rigid_body ",
      "rigid bodies are \"bodies\" of the job, which integrators and the stage \"monte_carlo\" move "
      "(docs/guide/orientations.md)"},
-    {" shake rattle settle constraint constraints lincs ",
-     "not supported: constraints of distances; nearest: rigid bodies, \"bodies\" of the job "
-     "(docs/guide/orientations.md), or stiff bonds (\"bond_harmonic\")"},
+    {" shake rattle settle constraint constraints lincs rigid_bonds rigid_water ",
+     "are \"constraints\" of the job, for bonds and angles by their types "
+     "(docs/guide/constraints.md)"},
     {" mc montecarlo monte-carlo hpmc ",
      "use the stage \"monte_carlo\" (plug-in monte_carlo), or for rigid molecules \"metropolis\" "
      "(plug-in metropolis)"},

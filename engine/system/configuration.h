@@ -32,6 +32,12 @@ struct Topology {
   static constexpr std::uint32_t no_body = 0xffffffffu;
   std::vector<std::uint32_t> body;
   std::vector<Vec3<double>> site;
+  /// Distances that stay as they are, in each connected cluster in the order in which they are met.
+  struct Constraint {
+    std::uint32_t a, b;
+    double length;
+  };
+  std::vector<Constraint> constraints;
   /// Carried by a centre, and moved with it.
   bool is_site(std::size_t id) const {
     return !body.empty() && body[id] != no_body && body[id] != id;

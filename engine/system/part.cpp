@@ -41,6 +41,7 @@ Topology part_of(const Topology& topology, std::size_t particles, const Group& g
   Topology t = topology;  // with the names of types
   t.molecule = chosen(topology.molecule, ids);
   t.body.clear(), t.site.clear();  // a part of a body is none
+  t.constraints = within(t.constraints, number, [](auto& c, auto f) { f(c.a), f(c.b); });
   t.bonds = within(t.bonds, number, [](auto& b, auto f) { f(b.a), f(b.b); });
   t.angles = within(t.angles, number, [](auto& b, auto f) { f(b.a), f(b.b), f(b.c); });
   const auto four = [](auto& b, auto f) { f(b.a), f(b.b), f(b.c), f(b.d); };

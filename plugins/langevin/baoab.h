@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bath_integrator.h"
+#include "engine/components/constraints.h"
 #include "engine/dynamics/simulation.h"
 #include "integrators/particle_steps.h"
 #include "kinetic_change.h"
@@ -78,6 +79,7 @@ class Baoab : public BathIntegrator<Stream> {
   void steps(StepContext& context, int n) override {
     const HalfKick half_kick{this->bath_.mobile(), Real(0.5 * this->dt_)};
     const auto before = [&] {
+      if (context.constraints) context.constraints->count_heat(this->bath_.heat());
       this->rotation_.kick_and_turn(context, this->bath_.temperature().kt, this->bath_.heat());
       return KickDriftNoiseDrift<typename Base::Noise, Law>{half_kick,
                                                             friction_.view(),
@@ -94,6 +96,7 @@ class Baoab : public BathIntegrator<Stream> {
 
   Motion motion() const override { return this->bath_.motion(); }
   bool takes_impulses() const override { return true; }
+  bool keeps_distances() const override { return true; }
 
  private:
   CoefficientTable<Friction> friction_;

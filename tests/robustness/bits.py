@@ -471,6 +471,21 @@ def jobs(device):
     rigid["stages"] = copy.deepcopy(trials)
     for k in (0, 2):
         rigid["stages"][k]["molecule"] = {"displacement": 0.1, "rotation": 0.4}
+    # Rigid bonds, in a bath and with a thermostat that looks at all; and in two dimensions.
+    found["constraints"] = job(
+        {"type": "chains", "chains": 150, "pattern": "A3", "bond_length": 1, "density": 0.4,
+         "min_distance": 0.85},
+        [{**LJ, "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 0.9}]}],
+        {"type": "langevin", "timestep": 0.004, "temperature": 1, "friction": 1},
+        constraints={"bonds": {"bond": 1}})
+    found["constraints"]["stages"] = [
+        {"type": "md", "steps": 60, "name": name, "integrator": integrator}
+        for name, integrator in (("bath", found["constraints"]["stages"][0]["integrator"]),
+                                 ("chain", {"type": "nose_hoover", "timestep": 0.004,
+                                            "temperature": 1, "tau": 0.2}))]
+    found["constraints, flat"] = copy.deepcopy(found["constraints"])
+    found["constraints, flat"]["system"] |= {"box": [34, 32], "dimension": 2}
+    del found["constraints, flat"]["system"]["density"]
     # All moves, of dumb-bells in a mixture; and in two dimensions, where particles lie unevenly.
     found["monte_carlo, all"] = moves = job(
         {"type": "parts", "box": [14, 14, 14], "min_distance": 0.8, "parts": [

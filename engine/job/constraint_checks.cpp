@@ -1,0 +1,73 @@
+// "constraints" of a job, against integrators, boxes and forces that know nothing of them.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/components/box_mover.h"
+#include "engine/components/force.h"
+#include "engine/components/integrator.h"
+#include "engine/components/observer.h"
+#include "engine/job/job.h"
+#include "engine/run/md_stage.h"
+
+namespace perrin {
+namespace {
+
+/// Does it move all particles along all axes of the box?
+bool moves_all(const Motion& motion, const Configuration& c) {
+  bool all = true;
+  for (std::size_t t = 0; t < c.types.size(); ++t) all = all && motion.moves(t);
+  for (int axis = 0; axis < c.box.dimension; ++axis) all = all && motion.axes[std::size_t(axis)];
+  return all;
+}
+
+}  // namespace
+
+void Job::check_constraints() {
+  if (!settings_.constraints) return;
+  if (settings_.dynamic_bonds) report("dynamic_bonds", "cannot be combined with constraints");
+  for (std::size_t k = 0; k < parts_.stages.size(); ++k) {
+    const Stage* const stage = parts_.stages[k].get();
+    const Integrator* const integrator = stage ? stage->integrator() : nullptr;
+    if (!integrator) continue;
+    const std::string& path = settings_.stages[k].path;
+    const auto* const md = dynamic_cast<const MdStage*>(stage);
+    if (!integrator->keeps_distances())
+      report(path,
+             "must have one integrator that keeps the distances of \"constraints\": "
+             "velocity_verlet, bussi, nose_hoover, or langevin with the method baoab. To minimise "
+             "energies, or for other dynamics, give the bonds a bond_harmonic in a job of its own");
+    else if (!moves_all(integrator->motion(), configuration_))
+      report(path + ".integrator",
+             "must move all particles along all axes, for constraints connect them");
+    if (integrator->box_mover() || (md && md->deformation()))
+      report(path,
+             "changes the box, which constraints do not follow: expected no barostat, deform or "
+             "shear");
+  }
+  for (std::size_t i = 0; i < parts_.observers.size(); ++i) {
+    const std::string type = parts_.observers[i] ? settings_.observers[i].type() : "";
+    if (type == "profile" || type == "radial_profile")
+      warn(settings_.observers[i].path,
+           "the temperature counts all velocities of a particle as free ones, which those along "
+           "constraints are not: it is too low");
+  }
+  const Topology& t = configuration_.topology;
+  const auto look = [&](const std::vector<bool>& handled, const std::vector<std::string>& names,
+                        const std::map<std::string, double>& constrained, std::size_t force) {
+    for (std::size_t k = 0; k < names.size() && k < handled.size(); ++k)
+      if (handled[k] && constrained.contains(names[k]))
+        warn(settings_.forces[force].path,
+             fmt::format("acts on \"{}\", which \"constraints\" keeps as it is: only its energy, "
+                         "a constant, counts",
+                         names[k]));
+  };
+  for (std::size_t k = 0; k < forces_.size(); ++k) {
+    if (!forces_[k]) continue;
+    const Handled& handled = forces_[k]->traits().handled;
+    look(handled.bond_types, t.bond_types, settings_.constraints->bonds, k);
+    look(handled.angle_types, t.angle_types, settings_.constraints->angles, k);
+  }
+}
+
+}  // namespace perrin
