@@ -61,6 +61,10 @@ void MdStage::check_slow_forces(Setup& setup) const {
                 fmt::format("must be 1 with this integrator, got {}: velocity_verlet, bussi, "
                             "nose_hoover and langevin take a slow force n-fold in every n-th step",
                             slow_force_stride_));
+  else if (!setup.configuration().topology.constraints.empty())
+    setup.error(key, fmt::format("must be 1 with \"constraints\", whose forces would answer to the "
+                                 "n-fold ones, got {}",
+                                 slow_force_stride_));
   else if (integrator_->box_mover() || deformation_)
     setup.error(key, fmt::format("must be 1 in a box that changes, got {}: the pressure would be "
                                  "taken from velocities within a cycle",

@@ -188,7 +188,12 @@ class SlowForces(JobCase):
         self.refused(job, r"stages\[0\].slow_force_stride: must be 1 in a box that changes")
         done = self.run_job(self.ions(21, NVE, 2))
         self.assertRegex(done.stdout + done.stderr,
-                         r"stages\[0\].steps: warning: is no multiple of slow_force_stride, 2: the stage")
+                         r"stages\[0\].steps: warning: is no multiple of slow_force_stride, 2: ")
+        job = self.ions(20, NVE, 2)
+        job["system"] = {"type": "chains", "chains": 20, "pattern": "A1B1", "bond_length": 1,
+                         "density": 0.1}
+        job["constraints"] = {"bonds": {"bond": 1}}
+        self.refused(job, r"stages\[0\].slow_force_stride: must be 1 with \"constraints\"")
         self.refused(self.ions(27, NVE, 9), r"stages\[0\].slow_force_stride: must be")
         job = self.ions(20, NVE, 2)
         job["forces"][1] = {"type": "coulomb_dsf", "cutoff": 2.5, "damping": 0.3}
