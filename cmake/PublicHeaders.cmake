@@ -25,7 +25,7 @@ set(PERRIN_PUBLIC_HEADERS
     engine/components/setup.h engine/components/source.h engine/components/stage.h
     engine/components/step_context.h engine/components/topology_user.h
     engine/components/totals.h engine/components/trial_moves.h
-    engine/dynamics/dynamic_bonds.h engine/dynamics/simulation.h
+    engine/dynamics/dynamic_bonds.h engine/dynamics/reservoir.h engine/dynamics/simulation.h
     engine/run/md_stage.h engine/run/run.h
     engine/job/plugin_api.h
     forces/angle_force.h forces/anisotropic/anisotropic_force.h

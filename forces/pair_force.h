@@ -251,7 +251,7 @@ class PairTable {
     if constexpr (HasMixing<P>)
       if (s.mixing != "none")
         mix(s.mixing == "geometric" ? Mixing::geometric : Mixing::lorentz_berthelot, s.cutoff);
-    leave_out_centers(setup.configuration());
+    leave_out_silent_types(setup.configuration());
     const auto& names = setup.configuration().types;
     std::vector<std::pair<std::string, std::string>> without_cutoff;
     for (std::size_t a = 0; known && a < types_; ++a)
@@ -270,7 +270,7 @@ class PairTable {
 
   std::size_t types() const { return types_; }
   std::optional<Entry>& at(std::size_t a, std::size_t b) { return entries_[a * types_ + b]; }
-  /// A centre of a rigid body has this potential only where the job gives its pairs.
+  /// This potential acts on one of silent_types() only where the job gives its pairs.
   bool silent(std::size_t a, std::size_t b) const { return silent_[a * types_ + b]; }
   double cutoff(std::size_t a, std::size_t b) {
     const Entry& e = *at(a, b);
@@ -289,13 +289,13 @@ class PairTable {
                 Entry{P::mix(at(a, a)->parameters, at(b, b)->parameters, rule), cutoff};
   }
 
-  void leave_out_centers(const Configuration& configuration) {
+  void leave_out_silent_types(const Configuration& configuration) {
     silent_.assign(entries_.size(), false);
     const auto given = std::ranges::find_if(entries_, [](const auto& e) { return e.has_value(); });
-    const std::vector<bool> centers = center_types(configuration);
+    const std::vector<bool> silent = silent_types(configuration);
     for (std::size_t a = 0; given != entries_.end() && a < types_; ++a)
       for (std::size_t b = 0; b < types_; ++b) {
-        if (at(a, b) || !(centers[a] || centers[b])) continue;
+        if (at(a, b) || !(silent[a] || silent[b])) continue;
         at(a, b) = Entry{(*given)->parameters, (*given)->cutoff};
         silent_[a * types_ + b] = true;
       }

@@ -37,8 +37,8 @@ void FrameFile::state(Archive& archive) {
        {std::pair("velocity ", layout_.velocity), std::pair("force ", layout_.force),
         std::pair("image ", layout_.image), std::pair("orientation ", layout_.orientation),
         std::pair("angular_momentum ", layout_.angular_momentum),
-        std::pair("species ", layout_.moving_species), std::pair("unwrapped ", layout_.unwrapped),
-        std::pair("double ", layout_.fine_positions),
+        std::pair("species ", layout_.moving_species), std::pair("id ", layout_.moving_ids),
+        std::pair("unwrapped ", layout_.unwrapped), std::pair("double ", layout_.fine_positions),
         std::pair("bonds ", layout_.dynamic_bonds.has_value())})
     if (has) now += name;
   if (changed_since(archive, "layout", now, &before) && !path_.empty())

@@ -13,6 +13,7 @@
 #include "engine/components/box_user.h"
 #include "engine/components/observer.h"
 #include "engine/components/setup.h"
+#include "engine/dynamics/reservoir.h"
 #include "engine/dynamics/simulation.h"
 #include "engine/system/part.h"
 #include "io/frame_bonds.h"
@@ -20,6 +21,19 @@
 #include "io/writer.h"
 
 namespace perrin::io {
+
+/// Whose frames are written. Of particles that come and go all have their places in a frame.
+inline const Group* group_of_frames(const std::string& name, Setup& setup) {
+  return name == "all" && has_absent(setup.configuration()) ? nullptr
+                                                            : setup.fixed_group(name, "group");
+}
+
+/// For FrameGather: the type from which on particles are not there, if they come and go.
+inline std::optional<std::uint32_t> absent_from(const Setup& setup) {
+  const Configuration& c = setup.configuration();
+  if (!has_absent(c)) return std::nullopt;
+  return first_absent_type(c.types);
+}
 
 /// File: FrameFile, GsdFile or XtcFile: path, layout and more; open(resumed, configuration),
 /// append(frame), is_open(), last_step(), state(archive).

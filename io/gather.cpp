@@ -14,8 +14,9 @@ struct GatherById {
   Vec3<double>* fine;
   Vec3<float>*velocity, *force;  // and the rest: nullptr where not wanted
   Image* image;
-  std::int32_t* species;
-  float* orientation;  // four of each particle: w, x, y, z
+  std::int32_t *species, *id;
+  std::uint32_t absent_from;  // type
+  float* orientation;         // four of each particle: w, x, y, z
   Vec3<float>* angular_momentum;
   Vec3<double> scale, shift;  // fixed point → units of the edges
   Vec3<double> length;
@@ -68,6 +69,7 @@ struct GatherById {
     }
     if (image) image[k] = from.image[i];
     if (species) species[k] = std::int32_t(p.type());
+    if (id) id[k] = p.type() < absent_from ? std::int32_t(from.id[i]) : -1;
     if (orientation) {
       const Real4 q = turning.orientation[i];
       float* const to = orientation + 4 * k;
@@ -87,6 +89,7 @@ FrameGather::FrameGather(const Device& device, std::int64_t all, const Wants& wa
     : n_(members.empty() ? all : std::int64_t(members.size())),
       members_(device, std::span<const std::uint32_t>(members)),
       unwrapped_(wants.unwrapped),
+      absent_from_(wants.absent_from.value_or(0)),
       position_(place(wants.fine ? 0 : std::size_t(n_) * sizeof(Vec3<float>))),
       fine_position_(place(wants.fine ? std::size_t(n_) * sizeof(Vec3<double>) : 0)),
       velocity_(place(wants.velocity ? std::size_t(n_) * sizeof(Vec3<float>) : 0)),
@@ -95,6 +98,7 @@ FrameGather::FrameGather(const Device& device, std::int64_t all, const Wants& wa
       species_(place(wants.species ? std::size_t(n_) * sizeof(std::int32_t) : 0)),
       orientation_(place(wants.orientation ? std::size_t(n_) * 4 * sizeof(float) : 0)),
       angular_momentum_(place(wants.angular_momentum ? std::size_t(n_) * sizeof(Vec3<float>) : 0)),
+      id_(place(wants.absent_from ? std::size_t(n_) * sizeof(std::int32_t) : 0)),
       memory_(device, bytes_),
       gathered_(device, device.is_cuda() ? std::int64_t(bytes_) : 0),
       copies_(device) {}
@@ -120,6 +124,8 @@ H5mdFrame FrameGather::operator()(Particles& particles) {
   f.force = force_.in<Vec3<float>>(to);
   f.image = image_.in<Image>(to);
   f.species = species_.in<std::int32_t>(to);
+  f.id = id_.in<std::int32_t>(to);
+  f.absent_from = absent_from_;
   f.orientation = orientation_.in<float>(to);
   f.angular_momentum = angular_momentum_.in<Vec3<float>>(to);
   if (f.orientation || f.angular_momentum) f.turning = particles.orientations->view();
@@ -141,6 +147,7 @@ H5mdFrame FrameGather::operator()(Particles& particles) {
   frame.force = force_.array<float>(block);
   frame.image = image_.array<std::int32_t>(block);
   frame.species = species_.array<std::int32_t>(block);
+  frame.id = id_.array<std::int32_t>(block);
   frame.orientation = orientation_.array<float>(block);
   frame.angular_momentum = angular_momentum_.array<float>(block);
   if (device.is_cuda()) frame.arrival = copies_.copy(block.get(), to, bytes_);

@@ -2,6 +2,8 @@
 // out beside what it computes next.
 #pragma once
 
+#include <optional>
+
 #include "engine/device/outgoing.h"
 #include "engine/system/particles.h"
 #include "io/frame_memory.h"
@@ -16,6 +18,8 @@ class FrameGather {
     bool unwrapped = false;  // positions with image counters, not inside of the box
     bool fine = false;       // positions in double precision, to 2^-40 of the edges
     bool orientation = false, angular_momentum = false;  // of particles that have orientations
+    /// Ids are wanted, -1 for particles of a type from this one on, which are not there.
+    std::optional<std::uint32_t> absent_from{};
   };
   /// Of n particles, or of these (ids in ascending order), unless that is empty.
   FrameGather(const Device& device, std::int64_t n, const Wants& wants,
@@ -43,8 +47,9 @@ class FrameGather {
   Buffer<std::uint32_t> members_;  // ids; empty: all
   bool unwrapped_;
   std::size_t bytes_ = 0;  // of a block
+  std::uint32_t absent_from_;
   Place position_, fine_position_, velocity_, force_, image_, species_, orientation_,
-      angular_momentum_;
+      angular_momentum_, id_;
   FrameMemory memory_;
   Buffer<std::byte> gathered_;  // a block on the GPU
   OutgoingCopies copies_;       // last: ends when all have arrived

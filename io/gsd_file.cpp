@@ -42,16 +42,26 @@ Topology names_alone(const Topology& t) {
   return names;
 }
 
-std::vector<Chunk> constants_of(const std::string& path, const Configuration& c,
-                                const GsdLayout& layout, const JobRecord& record) {
-  ChunkList out(path, layout.fine);
-  const auto n = std::uint32_t(c.position.size());
+/// Of particles: how many, and what they keep.
+void put_particles(const Configuration& c, ChunkList& out) {
+  const auto n = std::uint32_t(c.type.size());
   out.put("particles/N", u32, 1, 1, &n);
-  out.put_names("particles/types", c.types);
   out.put("particles/typeid", u32, n, 1, c.type.data());
   out.put_reals("particles/mass", c.mass);
   out.put_reals("particles/charge", c.charge);
   out.put_reals("particles/diameter", c.diameter);
+  for (const auto& [name, values] : c.attributes)
+    out.put(particle_logs + name, f64, n, 1, values.data());
+  out.put(id_chunk, u32, c.id.size(), 1, c.id.data());
+}
+
+std::vector<Chunk> constants_of(const std::string& path, const Configuration& c,
+                                const GsdLayout& layout, const JobRecord& record) {
+  ChunkList out(path, layout.fine);
+  if (!layout.changing_number) put_particles(c, out);
+  std::vector<std::string> types = c.types;
+  types.erase(std::ranges::find_if(types, is_absent), types.end());
+  out.put_names("particles/types", types);
   if (layout.orientation && has_moments(c)) {
     std::vector<double> moments;
     for (const auto& m : c.moment_of_inertia) moments.insert(moments.end(), {m.x, m.y, m.z});
@@ -62,9 +72,6 @@ std::vector<Chunk> constants_of(const std::string& path, const Configuration& c,
   for (const std::uint32_t center : c.topology.body)
     body.push_back(center == Topology::no_body ? -1 : std::int32_t(center));
   out.put("particles/body", i32, body.size(), 1, body.data());
-  for (const auto& [name, values] : c.attributes)
-    out.put(particle_logs + name, f64, n, 1, values.data());
-  out.put(id_chunk, u32, c.id.size(), 1, c.id.data());
   out.put_topology(layout.dynamic_bonds ? names_alone(c.topology) : c.topology);
   out.put_periodic(c.box);
   out.put_names(stages_chunk, record.stages);
@@ -85,9 +92,50 @@ std::vector<float> hoomd_angular_momenta(const H5mdFrame& frame) {
   return momenta;
 }
 
-std::vector<Chunk> chunks_of(const std::string& path, const H5mdFrame& frame, const Box& like,
-                             const GsdLayout& layout) {
+/// Of those of a frame who are there. `columns` numbers of each.
+template <class T>
+FrameArray<T> present(const FrameArray<T>& values, const FrameArray<std::int32_t>& id,
+                      std::size_t columns) {
+  if (values.empty()) return values;
+  std::vector<T> kept;
+  for (std::size_t k = 0; k < id.size(); ++k)
+    if (id.data()[k] >= 0)
+      kept.insert(kept.end(), values.data() + k * columns, values.data() + (k + 1) * columns);
+  return kept;
+}
+
+/// What they keep, with their types; `all`: who may be there.
+Configuration present(const H5mdFrame& frame, const Configuration& all) {
+  Configuration there;
+  const auto keep = [&](auto& to, const auto& from) {
+    for (std::size_t k = 0; k < frame.id.size() && k < from.size(); ++k)
+      if (frame.id.data()[k] >= 0) to.push_back(from[k]);
+  };
+  keep(there.mass, all.mass), keep(there.charge, all.charge);
+  keep(there.diameter, all.diameter);
+  for (const auto& [name, values] : all.attributes) keep(there.attributes[name], values);
+  for (std::size_t k = 0; k < frame.id.size(); ++k)
+    if (frame.id.data()[k] >= 0) {
+      there.id.push_back(std::uint32_t(frame.id.data()[k]));
+      there.type.push_back(std::uint32_t(frame.species.data()[k]));
+    }
+  return there;
+}
+
+H5mdFrame present(const H5mdFrame& frame) {
+  H5mdFrame there = frame;
+  there.fine_position = present(frame.fine_position, frame.id, 3);
+  there.velocity = present(frame.velocity, frame.id, 3);
+  there.image = present(frame.image, frame.id, 3);
+  return there;
+}
+
+/// `all`: where particles come and go.
+std::vector<Chunk> chunks_of(const std::string& path, const H5mdFrame& whole, const Box& like,
+                             const GsdLayout& layout, const Configuration& all) {
   ChunkList out(path, layout.fine);
+  if (layout.changing_number) put_particles(present(whole, all), out);
+  const H5mdFrame frame = layout.changing_number ? present(whole) : whole;
   const auto& e = frame.edges;
   Box box = like;
   box.length = {e[0], e[4], e[8]};
@@ -125,6 +173,7 @@ H5mdFrame largest_frame(const Configuration& c) {
   frame.image = std::vector<std::int32_t>(3);
   frame.orientation = std::vector<float>{1, 0, 0, 0};
   frame.angular_momentum = std::vector<float>(3);
+  frame.id = std::vector<std::int32_t>(1), frame.species = std::vector<std::int32_t>(1);
   frame.set_box(c.box);
   Topology all = names_alone(c.topology);
   if (!all.bond_types.empty()) all.bonds.resize(1);
@@ -192,7 +241,7 @@ void check_last(const std::string& path, const RawFile<UserError>& file, const C
 void GsdAppender::create(const std::string& path, const Configuration& c, const GsdLayout& layout,
                          const JobRecord& record, bool overwrite) {
   const H5mdFrame like = largest_frame(c);
-  const auto moving = chunks_of(path, like, c.box, layout);
+  const auto moving = chunks_of(path, like, c.box, layout, c);
   const auto constants = constants_of(path, c, layout, record);
   std::string names;
   for (const auto* list : {&moving, &constants})
@@ -202,7 +251,12 @@ void GsdAppender::create(const std::string& path, const Configuration& c, const 
   if (layout.dynamic_bonds) {
     H5mdFrame bare = like;
     bare.topology = std::make_shared<const Topology>(names_alone(c.topology));
-    least = chunks_of(path, bare, c.box, layout).size();
+    least = chunks_of(path, bare, c.box, layout, c).size();
+  }
+  if (layout.changing_number) {
+    H5mdFrame empty = like;
+    empty.id = std::vector<std::int32_t>{-1};
+    least = chunks_of(path, empty, c.box, layout, c).size();
   }
   for (const std::string& name : padding(std::bit_ceil(moving.size()) - least))
     names += name + '\0';
@@ -267,7 +321,8 @@ GsdAppender::GsdAppender(const std::string& path, const Configuration& c, const 
   names_ = std::move(contents.names);
   frames_ = std::uint64_t(contents.frames());
   entries_ = contents.index.size();
-  most_chunks_ = chunks_of(path, largest_frame(c), c.box, layout).size();
+  most_chunks_ = chunks_of(path, largest_frame(c), c.box, layout, c).size();
+  if (layout.changing_number) all_ = c;
   if (frames_ == 0) constants_ = constants_of(path, c, layout, record);
 }
 
@@ -276,7 +331,7 @@ void GsdAppender::append(const H5mdFrame& frame) {
 }
 
 void GsdAppender::write(const H5mdFrame& frame) {
-  auto chunks = chunks_of(file_.path(), frame, box_, layout_);
+  auto chunks = chunks_of(file_.path(), frame, box_, layout_, all_);
   // Readers take what a frame is silent about from the first one, of which nothing is left out.
   PERRIN_ASSERT(chunks.size() <= most_chunks_);
   const std::size_t all = frames_ == 0 ? most_chunks_ : std::bit_ceil(most_chunks_);
@@ -335,7 +390,7 @@ void GsdFile::state(Archive& archive) {
   save_or_restore(archive, "frames");
   const int now = layout_.velocity + 2 * layout_.image + 4 * layout_.fine +
                   8 * layout_.dynamic_bonds + 16 * layout_.orientation +
-                  32 * layout_.angular_momentum;
+                  32 * layout_.angular_momentum + 64 * layout_.changing_number;
   if (changed_since(archive, "layout", now) && !path_.empty())
     throw UserError(path_.string() +
                     ": a resumed run cannot change the quantities, or the kind or precision of "

@@ -22,6 +22,9 @@ struct GsdLayout {
   bool orientation = false, angular_momentum = false;  // the latter with orientations alone
   bool fine = false;           // positions and box in double precision: schema 2.0, else 1.4
   bool dynamic_bonds = false;  // in every frame, else in the first
+  /// Particles come and go: frames have those whose H5mdFrame::id is not -1, with all that is
+  /// theirs. There are no bonds.
+  bool changing_number = false;
 };
 
 class GsdAppender {
@@ -50,6 +53,7 @@ class GsdAppender {
   Box box_;  // periodic axes and dimension
   std::vector<std::string> names_;
   std::vector<gsd::Chunk> constants_;  // until they are written
+  Configuration all_;                  // where particles come and go: all that may be there
   std::size_t most_chunks_ = 0;        // of a frame, without these
   std::uint64_t frames_ = 0, entries_ = 0, end_ = 0;
 };

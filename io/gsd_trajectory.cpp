@@ -16,6 +16,7 @@ io::GsdLayout layout_of(const GsdSettings& settings, const Setup& setup) {
   layout.velocity = wants("velocity");
   layout.image = wants("image") && settings.positions == "wrapped";
   layout.fine = settings.precision == "double";
+  layout.changing_number = has_absent(setup.configuration());
   const bool turning = !setup.configuration().orientation.empty();
   layout.angular_momentum = wants("angular_momentum") && turning;
   // Angular momenta of GSD are products with the orientations.
@@ -29,17 +30,23 @@ GsdTrajectory::GsdTrajectory(const GsdSettings& settings, Setup& setup)
     : GsdTrajectory(settings, layout_of(settings, setup), setup) {}
 
 GsdTrajectory::GsdTrajectory(const GsdSettings& settings, const io::GsdLayout& layout, Setup& setup)
-    : FrameObserver(settings.stride, setup.fixed_group(settings.group, "group"),
+    : FrameObserver(settings.stride, io::group_of_frames(settings.group, setup),
                     {.velocity = layout.velocity,
                      .image = layout.image,
+                     .species = layout.changing_number,
                      .unwrapped = settings.positions == "unwrapped",
                      .fine = true,
                      .orientation = layout.orientation,
-                     .angular_momentum = layout.angular_momentum},
+                     .angular_momentum = layout.angular_momentum,
+                     .absent_from = io::absent_from(setup)},
                     setup.output_file(settings.file, "file"), layout, setup) {
   check_orientations(settings.quantities, setup);
   if (const std::string what = io::gsd::open_axes(setup.configuration().box); !what.empty())
     setup.warn("", what);
+  if (layout.changing_number && !setup.configuration().topology.bonds.empty())
+    setup.error("type",
+                "has no place for bonds where particles come and go (\"reservoir\"): "
+                "expected the observer \"trajectory\"");
   constexpr std::size_t most = 32;  // the index of the first frame is one page
   if (const std::size_t n = setup.configuration().attributes.size(); n > most)
     setup.error("file", fmt::format("a GSD file has room for {} attributes, the particles have {}: "

@@ -78,8 +78,9 @@ void write_moments(const Node& root, const Configuration& c, const H5mdUnits& un
   set_unit(root.open(path), units.moment_of_inertia);
 }
 
-/// `bonds`: that do not change.
-void write_static(const Node& root, const Configuration& c, bool bonds, const H5mdUnits& units) {
+/// `bonds`, `ids`: those that do not change.
+void write_static(const Node& root, const Configuration& c, bool bonds, bool ids,
+                  const H5mdUnits& units) {
   const std::size_t n = c.position.size();
   if (!c.mass.empty())
     root.write(all_particles + "mass", c.mass);
@@ -88,7 +89,7 @@ void write_static(const Node& root, const Configuration& c, bool bonds, const H5
   if (!c.charge.empty()) root.write(all_particles + "charge", c.charge);
   std::vector<std::int32_t> id(n);
   for (std::size_t k = 0; k < n; ++k) id[k] = std::int32_t(c.id.empty() ? k : c.id[k]);
-  root.write(all_particles + "id", id);
+  if (ids) root.write(all_particles + "id", id);
   if (!c.diameter.empty()) {
     std::vector<double> diameters = c.diameter;
     for (double& diameter : diameters) diameter *= units.length.factor;
@@ -160,7 +161,7 @@ std::size_t H5mdFrame::bytes() const {
   const std::size_t bonded =
       topology ? 12 * topology->bonds.size() + 16 * topology->angles.size() : 0;
   return 4 * (position.size() + velocity.size() + force.size() + image.size() + species.size() +
-              orientation.size() + angular_momentum.size()) +
+              id.size() + orientation.size() + angular_momentum.size()) +
          8 * fine_position.size() + bonded;
 }
 
@@ -212,6 +213,7 @@ static void write_contents(const Node& root, const Configuration& c, const H5mdL
     element(all_particles + "species", H5T_STD_I32LE, {n}, {}, layout);
   else
     root.write(all_particles + "species", species);
+  if (layout.moving_ids) element(all_particles + "id", H5T_STD_I32LE, {n}, {}, layout);
 
   const Node box = particles.make_group("box");
   box.attribute("dimension", std::int32_t(3));
@@ -225,7 +227,7 @@ static void write_contents(const Node& root, const Configuration& c, const H5mdL
   small.chunk_frames = layout.chunk_frames;
   element(all_particles + "box/edges", H5T_IEEE_F64LE, {3, 3}, units.length, small);
   element("parameters/perrin/box_origin", H5T_IEEE_F64LE, {3}, units.length, small);
-  write_static(root, c, !layout.dynamic_bonds, units);
+  write_static(root, c, !layout.dynamic_bonds, !layout.moving_ids, units);
   if (layout.dynamic_bonds) make_moving_bonds(root, c.topology, *layout.dynamic_bonds, step, time);
   set_unit(root.open(all_particles + "mass"), {units.mass});
   root.hard_link(particles, "particles/trajectory");
@@ -258,7 +260,8 @@ void H5mdWriter::trim(const std::string& path, const JobRecord& record, std::int
   for (const char* name :
        {"position", "velocity", "force", "image", "orientation", "angular_momentum", "box/edges"})
     cut(all_particles + name + "/value");
-  if (!root.open(all_particles + "species").is_dataset()) cut(all_particles + "species/value");
+  for (const char* name : {"species", "id"})
+    if (!root.open(all_particles + name).is_dataset()) cut(all_particles + name + "/value");
   cut("parameters/perrin/box_origin/value");
   MovingBonds::trim(root, frames);
   cut(all_particles + "position/step");
@@ -291,6 +294,8 @@ void H5mdWriter::open_parts(const Node& root) {
       open(angular_momentum_, all_particles + "angular_momentum/value", H5T_NATIVE_FLOAT);
   has_species_ = root.open(all_particles + "species").is_dataset() == false &&
                  open(species_, all_particles + "species/value", H5T_NATIVE_INT32);
+  has_id_ = root.open(all_particles + "id").is_dataset() == false &&
+            open(id_, all_particles + "id/value", H5T_NATIVE_INT32);
   bonds_.open(root);
   length_factor_ = factor_of(position_);
   time_factor_ = factor_of(time_);
@@ -318,6 +323,7 @@ void H5mdWriter::append(std::span<const H5mdFrame> frames) {
       double(), origin_, [](const H5mdFrame& f) { return std::span(f.origin); }, length_factor_);
   if (has_species_)
     add(std::int32_t(), species_, [](const H5mdFrame& f) { return std::span(f.species); });
+  if (has_id_) add(std::int32_t(), id_, [](const H5mdFrame& f) { return std::span(f.id); });
   if (has_velocity_)
     add(
         float(), velocity_, [](const H5mdFrame& f) { return std::span(f.velocity); },
@@ -383,7 +389,7 @@ H5mdWriter::~H5mdWriter() {
 
 void H5mdWriter::close_parts() {
   for (Series* series : {&step_, &time_, &edges_, &origin_, &velocity_, &force_, &image_, &species_,
-                         &orientation_, &angular_momentum_, &position_})
+                         &id_, &orientation_, &angular_momentum_, &position_})
     *series = Series();
   bonds_.close();
   wall_time_ = Node();

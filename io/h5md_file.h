@@ -35,7 +35,7 @@ struct H5mdFrame {
   // In id order, 3 per particle; species 1. Empty: not written. Positions are in one of the two.
   FrameArray<float> position, velocity, force;
   FrameArray<double> fine_position;
-  FrameArray<std::int32_t> image, species;
+  FrameArray<std::int32_t> image, species, id;  // id: -1 for who is not there
   /// Unit quaternions as w, x, y, z, and angular momenta in the frame of each particle.
   FrameArray<float> orientation, angular_momentum;
   /// Of the particles of the frame, where bonds are made and broken; nullptr: as at the start.
@@ -53,6 +53,7 @@ struct H5mdFrame {
 
 struct H5mdLayout {
   bool velocity = false, force = false, image = true, moving_species = false;
+  bool moving_ids = false;  // particles come and go
   bool orientation = false, angular_momentum = false;
   bool unwrapped = false, fine_positions = false;  // fine: float64
   /// Bonds are in every frame, so many at most; nothing: once, as they are at the start.
@@ -101,11 +102,12 @@ class H5mdWriter final : OpenWhenUsed {
   void write_late();
 
   LateRecord late_;
-  Series step_, time_, edges_, origin_, velocity_, force_, image_, species_, orientation_,
+  Series step_, time_, edges_, origin_, velocity_, force_, image_, species_, id_, orientation_,
       angular_momentum_, position_;
   MovingBonds bonds_;
   Node wall_time_;
   bool has_velocity_ = false, has_force_ = false, has_image_ = false, has_species_ = false;
+  bool has_id_ = false;
   bool has_orientation_ = false, has_angular_momentum_ = false;
   bool fine_ = false;
   // What the numbers of the job are multiplied by, as the file says.

@@ -155,7 +155,8 @@ bool H5mdGroup::held(const std::string& name, std::int64_t frame,
   if (all_equal) return true;
   const Node node = group_.open(name);
   const auto then = ids_of(node, frame);
-  if (then == id) return true;
+  const auto same = [](std::int64_t a, std::int64_t b) { return a == b || a == -1 || b == -1; };
+  if (std::ranges::equal(then, id, same)) return true;  // -1: it is not there
   if (node.is_dataset())
     fail(node,
          "holds for all frames, but the order of particles (id) changes: its values cannot be "

@@ -130,6 +130,8 @@ class H5mdReader : public FrameReader {
     frame.dropped = dropped_;
     const auto members = sort_by_id(parts, c);
     read_connectivity(root, members, asked_for_, index, c);
+    if (const auto absent = std::ranges::count(parts[0].id, -1); absent > 0)
+      keep_first(c, n - std::size_t(absent));
     if (groups_.size() > 1 && !asked_for_) {
       std::vector<std::string> names;
       for (const H5mdGroup& group : groups_) names.push_back(group.name());
@@ -236,6 +238,30 @@ class H5mdReader : public FrameReader {
     }
   }
 
+  /// H5MD 1.1: where particles come and go there is room for all, and the id of who is not there is
+  /// -1. They become the last ones.
+  void hide_absent(std::vector<std::int64_t>& id) const {
+    if (std::ranges::count(id, -1) == 0) return;
+    if (groups_.size() > 1)
+      fail(groups_[0].node().open("id"),
+           "is -1 for particles that are not there, and groups with such are not joined");
+    std::int64_t next = *std::ranges::max_element(id);
+    for (std::int64_t& one : id)
+      if (one == -1) one = ++next;
+  }
+
+  /// The others are not there, nor are the types that they have meanwhile.
+  static void keep_first(Configuration& c, std::size_t n) {
+    const auto cut = [n](auto& values) {
+      if (values.size() > n) values.resize(n);
+    };
+    cut(c.position), cut(c.type), cut(c.velocity), cut(c.image), cut(c.mass), cut(c.charge);
+    cut(c.diameter), cut(c.orientation), cut(c.angular_momentum), cut(c.moment_of_inertia);
+    cut(c.topology.molecule);
+    for (auto& [name, values] : c.attributes) cut(values);
+    c.types.erase(std::ranges::find_if(c.types, is_absent), c.types.end());
+  }
+
   /// Others may write particles in any order, with their ids beside. Where groups are joined and
   /// their ids differ, all are sorted; where they are the same numbers, each group for itself.
   std::vector<H5mdMembers> sort_by_id(const std::vector<H5mdPart>& parts, Configuration& c) const {
@@ -243,6 +269,7 @@ class H5mdReader : public FrameReader {
     std::vector<std::int64_t> id;
     for (const H5mdPart& part : parts) append(id, part.id);
     const bool all = id.size() == n;
+    hide_absent(id);
     std::vector<std::size_t> group_of, begin{0};
     for (std::size_t k = 0; k < parts.size(); ++k) {
       group_of.insert(group_of.end(), groups_[k].size(), k);

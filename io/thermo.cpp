@@ -10,6 +10,7 @@
 #include "engine/components/instant.h"
 #include "engine/components/integrator.h"
 #include "engine/components/run_control.h"
+#include "engine/dynamics/reservoir.h"
 #include "engine/dynamics/simulation.h"
 #include "io/file_units.h"
 
@@ -80,6 +81,8 @@ Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
                         row.insert(row.end(), {p.x, p.y, p.z});
                       }});
   number("volume", u.volume(dimension), [](const Instant& i) { return i.box.volume(); });
+  if (has_absent(setup.configuration()))  // they come and go
+    number("particles", "", [](const Instant& i) { return double(i.particles); });
   add_rotation(setup);
   const std::size_t in_file = columns_.size();  // columns
   const io::FileUnit length = io::file_length(u);

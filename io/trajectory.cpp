@@ -20,7 +20,8 @@ io::H5mdLayout layout_of(const TrajectorySettings& settings, const Setup& setup)
   const bool turning = !setup.configuration().orientation.empty();
   layout.orientation = wants("orientation") && turning;
   layout.angular_momentum = wants("angular_momentum") && turning;
-  layout.moving_species = settings.species == "time-dependent";
+  layout.moving_ids = has_absent(setup.configuration());
+  layout.moving_species = settings.species == "time-dependent" || layout.moving_ids;
   if (settings.compression == "deflate") layout.packing.filter = io::Packing::Filter::deflate;
   if (settings.compression == "rounded")
     layout.packing = {io::Packing::Filter::rounded, settings.decimals};
@@ -34,7 +35,7 @@ Trajectory::Trajectory(const TrajectorySettings& settings, Setup& setup)
 
 Trajectory::Trajectory(const TrajectorySettings& settings, const io::H5mdLayout& layout,
                        Setup& setup)
-    : FrameObserver(settings.stride, setup.fixed_group(settings.group, "group"),
+    : FrameObserver(settings.stride, io::group_of_frames(settings.group, setup),
                     {.velocity = layout.velocity,
                      .force = layout.force,
                      .image = layout.image,
@@ -42,7 +43,8 @@ Trajectory::Trajectory(const TrajectorySettings& settings, const io::H5mdLayout&
                      .unwrapped = layout.unwrapped,
                      .fine = layout.fine_positions,
                      .orientation = layout.orientation,
-                     .angular_momentum = layout.angular_momentum},
+                     .angular_momentum = layout.angular_momentum,
+                     .absent_from = io::absent_from(setup)},
                     setup.output_file(settings.file, "file"), layout, setup, setup.units(),
                     settings.author) {
   check_orientations(settings.quantities, setup);

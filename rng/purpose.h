@@ -27,8 +27,9 @@ enum class Purpose : std::uint32_t {
   replica_exchange = 27,
   rotational_thermostat = 28,
   initial_rotation = 29,  // orientations and angular momenta
-  stream_seed = 32,       // seeds of the generators whose state lives in memory
-  stream_shuffle = 33,    // reserved for reordering such states
+  monte_carlo_insertion = 30,
+  stream_seed = 32,     // seeds of the generators whose state lives in memory
+  stream_shuffle = 33,  // reserved for reordering such states
 
   // The shipped plug-ins.
   langevin = 64,

@@ -5,18 +5,20 @@ UNITS = {
     "temperature": "temperature final_temperature temperatures",
     "pressure": "pressure final_pressure tolerance",
     "1/pressure": "compressibility",
-    "1/volume": "density densities",
+    "1/volume": "density densities activity",
     "volume": "volume",
     "length": "lattice_constant box min_distance bond_length cutoff switch_on sigma distance range "
               "mean_square_displacement.overlap bjerrum_length "
               "rho length maximum_length center position maximum_move r_max x y z xy xz yz skin "
               "lambda core lj_cutoff density_cutoff at margin translation thickness width radius "
-              "spacing gap tilts origin point oscillation.amplitude displacement smooth_from",
+              "spacing gap tilts origin point oscillation.amplitude displacement smooth_from "
+              "constraints.bonds",
     "area": "area_per_lipid",
     "1/area": "grafting_density",
     "1/length": "wave_numbers steepness kappa k_max damping splitting total scattering "
                 "absorption",
-    "energy": "energy torque torque_tolerance core_epsilon maxwell cutoff_energy source.range "
+    "energy": "energy chemical_potential torque torque_tolerance core_epsilon maxwell "
+              "cutoff_energy source.range "
               "epsilon depth amplitude k c angle_cosine.stiffness angle_cosine_squared.stiffness "
               "dihedral_periodic.stiffness improper_periodic.stiffness",
     "energy · length": "yukawa.amplitude metropolis.amplitude",
@@ -38,7 +40,7 @@ UNITS = {
                    "group_restraint.rate",
     "1/time": "rate tumble_rate tumble_rates angular_speed angular_speeds rotational_diffusion "
               "rotational_diffusions",
-    "degrees": "angle angles phase half_angle",
+    "degrees": "angle angles constraints.angles phase half_angle",
     "radians": "rotation",
     "minutes": "minutes",
     "of the attribute": "swap.difference attributes.default attributes.types "

@@ -12,7 +12,9 @@ DegreesOfFreedom::DegreesOfFreedom(const Configuration& c)
     : dimension_(c.box.dimension), particles_(c.types.size(), 0), sites_(c.types.size(), 0) {
   for (std::size_t id = 0; id < c.type.size(); ++id) {
     ++particles_.at(c.type[id]);
-    if (c.topology.is_site(id))
+    const bool absent = is_absent(c.types[c.type[id]]);
+    if (!absent) ++present_;
+    if (absent || c.topology.is_site(id))
       ++sites_[c.type[id]];
     else
       // As particles have it on a device (1/mass, a Real): so has a run that is resumed.

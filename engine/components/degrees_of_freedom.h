@@ -30,6 +30,8 @@ class DegreesOfFreedom {
   void count(const std::vector<std::unique_ptr<Force>>& forces, const Motion& motion = {});
 
   double number() const { return number_; }
+  /// Particles of all types but absent ones (is_absent()).
+  std::int64_t present() const { return present_; }
   /// What the velocities are; where they are not moved, how many particles move along an axis.
   VelocityRole velocities() const { return motion_.velocities; }
   double along(std::size_t axis) const {
@@ -57,9 +59,11 @@ class DegreesOfFreedom {
  private:
   int dimension_;
   std::vector<std::int64_t> particles_;  // of each type
-  std::vector<std::int64_t> sites_;      // of these, of rigid bodies: their velocities are not free
-  double mass_ = 0;                      // of all but sites
-  std::int64_t constraints_ = 0;         // distances that stay as they are
+  /// Of these, those whose velocities are not free: sites of rigid bodies, and who is not there.
+  std::vector<std::int64_t> sites_;
+  std::int64_t present_ = 0;
+  std::int64_t constraints_ = 0;  // distances that stay as they are
+  double mass_ = 0;               // of all but sites
   Motion motion_;
   std::array<bool, 3> conserved_{}, driven_{};
   double number_ = 0;

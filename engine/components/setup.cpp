@@ -76,9 +76,16 @@ std::uint32_t Setup::type_index(const std::string& name, const std::string& key)
 
 const Group* Setup::group(const std::string& name, const std::string& key) {
   const Configuration& c = configuration();
-  if (name == "all")
-    return &context_.all.try_emplace(name, name, std::vector<std::uint8_t>(c.position.size(), 1))
-                .first->second;
+  if (name == "all") {
+    const auto at = context_.all.find(name);
+    if (at != context_.all.end()) return &at->second;
+    Group::Members members(c.position.size(), 1);
+    bool changes = false;  // who is there
+    for (std::size_t id = 0; id < members.size(); ++id)
+      members[id] = is_absent(c.types[c.type[id]]) ? 0 : 1;
+    for (const std::string& type : c.types) changes = changes || is_absent(type);
+    return &context_.all.try_emplace(name, name, std::move(members), changes ? 1 : 0).first->second;
+  }
   std::vector<std::string> known{"all"};
   for (const Group& group : c.groups) {
     if (group.name() == name) return &group;
@@ -91,6 +98,9 @@ const Group* Setup::group(const std::string& name, const std::string& key) {
 const Group* Setup::fixed_group(const std::string& name, const std::string& key) {
   const Group* const found = group(name, key);
   if (!found || !found->changes()) return found;
+  if (name == "all")
+    return error(key, "particles come and go (\"reservoir\"), and have to stay the same here"),
+           nullptr;
   error(key, fmt::format("the particles of \"{}\" are chosen anew every {} steps, and have to stay "
                          "the same here",
                          name, found->every()));

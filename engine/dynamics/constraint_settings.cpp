@@ -85,6 +85,10 @@ void add_constraints(const ConstraintSettings& s, Configuration& c, const Report
     for (const std::uint32_t id : {constraint.a, constraint.b}) {
       if (!t.body.empty() && t.body[id] != Topology::no_body)
         return report("constraints", fmt::format("particle {} belongs to a rigid body", id));
+      if (is_absent(c.types[c.type[id]]))
+        return report(
+            "constraints",
+            fmt::format("cannot be combined with \"reservoir\": particle {} is not there", id));
     }
   const ConstraintClusters all(t);
   for (std::size_t k = 0; k < all.size(); ++k)

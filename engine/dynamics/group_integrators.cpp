@@ -58,10 +58,11 @@ struct Fingerprint {
 
 constexpr std::uint8_t nobody = GroupIntegrators::most;
 
-/// [id]: whether it is a site of a rigid body.
+/// [id]: whether it is a site of a rigid body, or not there.
 std::vector<bool> sites(const Configuration& c) {
   std::vector<bool> site(c.type.size());
-  for (std::size_t id = 0; id < site.size(); ++id) site[id] = c.topology.is_site(id);
+  for (std::size_t id = 0; id < site.size(); ++id)
+    site[id] = c.topology.is_site(id) || is_absent(c.types[c.type[id]]);
   return site;
 }
 
@@ -179,6 +180,52 @@ std::unique_ptr<Integrator> GroupIntegrators::make(const std::vector<Part<Integr
                                             setup.configuration(), setup.device());
 }
 
+std::unique_ptr<Integrator> GroupIntegrators::of_present(std::unique_ptr<Integrator> integrator,
+                                                         const std::string& type, Setup& setup) {
+  const Group* const all = setup.group("all", "");
+  const char* wrong = !integrator->acts_on_groups() ? "moves all particles of a system"
+                      : integrator->box_mover()     ? "changes the box"
+                                                    : nullptr;
+  if (wrong) {
+    setup.error(
+        "integrator",
+        fmt::format("{} {}, which is not possible where the job has a \"reservoir\"", type, wrong));
+    return nullptr;
+  }
+  std::vector<std::unique_ptr<Integrator>> one;
+  one.push_back(std::move(integrator));
+  // While it runs nobody comes or goes.
+  std::vector<Group> groups{Group("all", all->members())};
+  return std::make_unique<GroupIntegrators>(std::move(one), std::move(groups),
+                                            setup.configuration(), setup.device());
+}
+
+void GroupIntegrators::follow_present(const Simulation& simulation) {
+  const Configuration now = simulation.particles.configuration();
+  type_ = now.type;
+  site_ = sites(now);
+  all_ = DegreesOfFreedom(now);
+  for (auto& member : members_) {
+    Group::Members members(site_.size());
+    for (std::size_t id = 0; id < members.size(); ++id) members[id] = site_[id] ? 0 : 1;
+    member->group.choose(std::move(members));
+  }
+  find_thermal(share_out());
+}
+
+/// Whose velocities count.
+void GroupIntegrators::find_thermal(const std::vector<std::uint8_t>& group_of) {
+  std::vector<std::uint8_t> thermal(group_of.size(), 1);
+  bool all_count = true;
+  for (std::size_t id = 0; id < group_of.size(); ++id)
+    if (site_[id] || members_[group_of[id]]->integrator->prescribes_motion())
+      thermal[id] = 0, all_count = false;
+  if (thermal_.size() > 0)
+    thermal_.assign(thermal);
+  else if (!all_count)
+    thermal_ = {group_of_.device(), std::span<const std::uint8_t>(thermal)};
+}
+
 GroupIntegrators::GroupIntegrators(std::vector<std::unique_ptr<Integrator>> integrators,
                                    std::vector<Group> groups, const Configuration& configuration,
                                    const Device& device)
@@ -191,13 +238,7 @@ GroupIntegrators::GroupIntegrators(std::vector<std::unique_ptr<Integrator>> inte
   for (std::size_t k = 0; k < integrators.size(); ++k)
     members_.emplace_back(
         new Member{std::move(integrators[k]), std::move(groups[k]), {{}, all_, 0}, {}});
-  const std::vector<std::uint8_t> group_of = share_out();
-  std::vector<std::uint8_t> thermal(group_of.size(), 1);
-  bool all_count = true;
-  for (std::size_t id = 0; id < group_of.size(); ++id)
-    if (site_[id] || members_[group_of[id]]->integrator->prescribes_motion())
-      thermal[id] = 0, all_count = false;
-  if (!all_count) thermal_ = {device, std::span<const std::uint8_t>(thermal)};
+  find_thermal(share_out());
   for (std::size_t k = 0; k < members_.size(); ++k)
     members_[k]->own.group = {group_of_.data(), std::uint8_t(k)};
 }

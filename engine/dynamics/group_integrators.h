@@ -33,6 +33,10 @@ class GroupIntegrators final : public Integrator, private StepMeetings {
   /// Reports the user's mistakes.
   static std::unique_ptr<Integrator> make(const std::vector<Part<Integrator>>& parts, Setup& setup);
 
+  /// One integrator of all particles that are there (is_absent()). Reports why it cannot be.
+  static std::unique_ptr<Integrator> of_present(std::unique_ptr<Integrator> integrator,
+                                                const std::string& type, Setup& setup);
+
   /// An integrator for each group; every particle but sites is in exactly one of them.
   GroupIntegrators(std::vector<std::unique_ptr<Integrator>> integrators, std::vector<Group> groups,
                    const Configuration& configuration, const Device& device);
@@ -55,6 +59,8 @@ class GroupIntegrators final : public Integrator, private StepMeetings {
   bool acts_on_groups() const override { return false; }
   /// Takes the particles that the groups have now; throws RunError where one is in none or in two.
   bool follow_group(Simulation& simulation) override;
+  /// Before begin(), where particles may have come and gone since it was made.
+  void follow_present(const Simulation& simulation);
   GroupMask thermal() const override { return {thermal_.data(), 1}; }
   bool turns_particles() const override;
   bool follows_deformation() const override { return false; }
@@ -73,6 +79,7 @@ class GroupIntegrators final : public Integrator, private StepMeetings {
     std::int64_t version = 0;                 // of the group, as it was shared out
   };
 
+  void find_thermal(const std::vector<std::uint8_t>& group_of);
   std::vector<std::uint8_t> share_out();
   void find_motion(const std::vector<std::uint8_t>& group_of);
   bool take_turns(StepContext& context);
@@ -86,11 +93,11 @@ class GroupIntegrators final : public Integrator, private StepMeetings {
   void add_up(StepContext& context, double* total, const Measure& measure);
 
   std::vector<std::uint32_t> type_;  // [id]
-  std::vector<bool> site_;           // [id]: of a rigid body
+  std::vector<bool> site_;           // [id]: of a rigid body, or not there: nobody moves it
   std::size_t types_;
   DegreesOfFreedom all_;  // of the system
   std::vector<std::unique_ptr<Member>> members_;
-  Buffer<std::uint8_t> group_of_;  // [id]: the number of the integrator; `most`: a site
+  Buffer<std::uint8_t> group_of_;  // [id]: the number of the integrator; `most`: nobody's
   Buffer<std::uint8_t> thermal_;   // [id]: 1 where velocities count; empty: everywhere
   Motion motion_;
   Buffer<double> parts_;            // of what is added up, from each integrator

@@ -292,7 +292,9 @@ void Stepper::sample(std::uint64_t step) {
   totals_.launch_sample(samples_ahead());
   note_sample(step);
   s_.timings.output += clock.seconds();
-  if (!samples_ahead()) tell();
+  // Particles come and go in steps that are not recorded: who is there is known now.
+  const bool recorded = s_.bath() == nullptr || s_.bath()->recordable();
+  if (!samples_ahead() || !recorded) tell();
 }
 
 void Stepper::note_sample(std::uint64_t step) {

@@ -214,7 +214,7 @@ Instant TotalsMeter::instant_of(std::uint64_t steps, const Box& box, const Total
   instant.box_moves = s_.particles.box_state.moves();
   instant.box_deforms = s_.deformation() != nullptr;
   if (s_.deformation()) instant.shear_strain = s_.deformation()->strain(steps);
-  instant.particles = s_.particles.size();
+  instant.particles = s_.degrees_of_freedom.present();
   instant.totals = totals;
   instant.velocities = s_.degrees_of_freedom.velocities();
   instant.temperature = temperature_of(totals, steps);

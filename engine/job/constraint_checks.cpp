@@ -26,6 +26,7 @@ bool moves_all(const Motion& motion, const Configuration& c) {
 void Job::check_constraints() {
   if (!settings_.constraints) return;
   if (settings_.dynamic_bonds) report("dynamic_bonds", "cannot be combined with constraints");
+  if (!settings_.reservoir.empty()) report("reservoir", "cannot be combined with constraints");
   for (std::size_t k = 0; k < parts_.stages.size(); ++k) {
     const Stage* const stage = parts_.stages[k].get();
     const Integrator* const integrator = stage ? stage->integrator() : nullptr;

@@ -285,6 +285,11 @@ void Job::make_system(Archive* restored) {
     if (!source) return;
     try {
       configuration_ = source->make();
+      if (has_absent(configuration_))
+        throw UserError("a type's name ends in \"" + std::string(absent_ending) +
+                        "\": rename it, particles of such types are not there");
+      if (check_parts(configuration_).empty())
+        add_reservoir(settings_.reservoir, context_.seed, configuration_);
       if (check_parts(configuration_).empty())
         complete_molecules(configuration_.topology, configuration_.position.size());
     } catch (const UserError& e) {
@@ -308,6 +313,10 @@ void Job::make_system(Archive* restored) {
       resolve_orientations(settings_.orientations.value_or(OrientationSettings{}), configuration_,
                            context_.seed, mistake);
     if (!restored && bodies) place_sites(configuration_);
+    if (!restored)
+      take_away(settings_.reservoir, configuration_, [this](const auto& type, const auto& what) {
+        report(join_path("reservoir", type), what);
+      });
     if (!restored && settings_.constraints && !has_problem_under("constraints"))
       fit_to_constraints(*settings_.constraints, configuration_, mistake);
     resolve_groups(settings_.groups, configuration_, mistake);
@@ -409,6 +418,7 @@ void Job::make_components() {
   check_boxes();
   check_objections();
   check_slow_forces();
+  check_reservoir();
   check_dynamic_bonds();
   check_attribute_updates();
   check_orientations();

@@ -14,6 +14,7 @@
 #include "engine/dynamics/constraint_settings.h"
 #include "engine/dynamics/dynamic_bonds.h"
 #include "engine/dynamics/orientation_settings.h"
+#include "engine/dynamics/reservoir.h"
 #include "engine/job/ensemble_settings.h"
 #include "engine/job/groups.h"
 #include "engine/job/plugin.h"
@@ -64,6 +65,7 @@ struct JobSettings {
   std::optional<std::uint64_t> seed;
   std::string device = "auto";
   Part<Source> system;
+  ReservoirSettings reservoir;
   std::map<std::string, AttributeSettings> attributes;
   std::map<std::string, BodySettings> bodies;
   std::optional<OrientationSettings> orientations;
@@ -148,6 +150,8 @@ class Job {
   void check_boxes();
   void check_objections();
   void check_slow_forces();
+  /// Does the job have what knows nothing of particles that are not there?
+  void check_reservoir();
   void check_tilts();
   /// Is the device a GPU, or, while validating, may it be the one that the job needs?
   bool for_gpu() const;

@@ -26,6 +26,9 @@ void describe(Fields& d, JobSettings& s) {
   d.optional("ensemble", s.ensemble, Any{},
              "several systems of this structure, with values of their own (perrin help ensemble)");
   d.optional("system", s.system, Any{}, "initial configuration");
+  d.optional("reservoir", s.reservoir, Positive{},
+             "particles of each type that are not there at the start: room for those that Monte "
+             "Carlo inserts (monte_carlo.insertion)");
   d.optional("attributes", s.attributes, Any{},
              "numbers of each particle, for formulas: charge, diameter, mass and others; those of "
              "these names that the system has from a file are replaced");

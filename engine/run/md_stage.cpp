@@ -8,6 +8,7 @@
 #include "engine/components/chunk.h"
 #include "engine/components/registry.h"
 #include "engine/dynamics/group_integrators.h"
+#include "engine/dynamics/reservoir.h"
 #include "engine/dynamics/resolution.h"
 #include "engine/dynamics/slow_force_warning.h"
 #include "engine/run/run.h"
@@ -23,11 +24,17 @@ std::unique_ptr<Integrator> make_integrator(const MdSettings& settings, Setup& s
                 "a stage needs either integrator or integrators");
     return nullptr;
   }
+  if (!settings.integrators.empty() && has_absent(setup.configuration())) {
+    setup.error("integrators", "cannot be combined with a \"reservoir\": expected one integrator");
+    return nullptr;
+  }
   if (!settings.integrators.empty()) return GroupIntegrators::make(settings.integrators, setup);
   const std::string group = record_component(settings.integrator).value("group", "");
   if (!group.empty() && group != "all")
     setup.error("integrator.group", "is for several integrators: use \"integrators\": [{…}, …]");
-  return setup.make(settings.integrator);
+  auto integrator = setup.make(settings.integrator);
+  if (!integrator || !has_absent(setup.configuration())) return integrator;
+  return GroupIntegrators::of_present(std::move(integrator), settings.integrator.type(), setup);
 }
 
 }  // namespace
@@ -76,6 +83,10 @@ void MdStage::begin(Run& run, bool resumed) {
   // Another integrator takes over; a resumed one goes on with the forces that it had.
   if (!resumed && run.stage_index() > 0) simulation.invalidate();
   const std::int64_t start = simulation.stages.steps().at(run.stage_index());
+  auto* const of_groups = dynamic_cast<GroupIntegrators*>(integrator_.get());
+  if (of_groups &&
+      first_absent_type(simulation.particles.types) < simulation.particles.types.size())
+    of_groups->follow_present(simulation);
   simulation.begin_stage(*integrator_, deformation_.get(),
                          {slow_force_stride_, std::uint64_t(std::max<std::int64_t>(start, 0))});
   if (deformation_ && resumed)

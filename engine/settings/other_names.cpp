@@ -172,13 +172,16 @@ constexpr Word words[] = {
     {" mc montecarlo monte-carlo hpmc ",
      "use the stage \"monte_carlo\" (plug-in monte_carlo), or for rigid molecules \"metropolis\" "
      "(plug-in metropolis)"},
-    {" gcmc grand_canonical gibbs gibbs_ensemble muvt ",
-     "not supported: numbers of particles that change; nearest: the chemical potential by the "
-     "observer \"widom\" (plug-in monte_carlo)"},
+    {" gcmc grand_canonical muvt ",
+     "use \"insertion\" of the stage \"monte_carlo\" (docs/guide/monte-carlo.md)"},
+    {" gibbs gibbs_ensemble ",
+     "not supported: two boxes that exchange particles; nearest: \"insertion\" of the stage "
+     "\"monte_carlo\", at the chemical potential of either"},
     {" atom/swap swap swaps swap_monte_carlo pivot crankshaft hmc hybrid hybrid_monte_carlo ",
      "are moves of the stage \"monte_carlo\" (docs/guide/monte-carlo.md)"},
     {" chemical_potential mu excess_chemical_potential insertion insertions ",
-     "use the observer \"widom\" (plug-in monte_carlo)"},
+     "is measured by the observer \"widom\", and given to \"insertion\" of the stage "
+     "\"monte_carlo\" (plug-in monte_carlo)"},
     {" eam eam/alloy eam/fs finnis_sinclair sutton_chen embedded_atom embedding density_dependent ",
      "the embedded-atom method is \"many_body_formula\"; many-body DPD is \"mdpd\" (plug-in dpd)"},
     {" gb gay-berne gayberne ellipsoid ",

@@ -29,6 +29,7 @@ class Search {
       for (int axis = 0; axis < 3; ++axis)
         if (c.box.periodic[static_cast<std::size_t>(axis)]) s[axis] -= std::floor(s[axis]);
       fraction_[i] = s;
+      if (is_absent(c.types[c.type[i]])) continue;  // nobody finds it
       std::uint32_t& head = first_[slot(cell_of(s))];
       next_[i] = head;
       head = i;
@@ -40,6 +41,7 @@ class Search {
     ClosestPair best{0, 0, std::numeric_limits<double>::infinity()};
     double best2 = best.distance;
     for (std::uint32_t i = 0; i < fraction_.size(); ++i) {
+      if (is_absent(c_.types[c_.type[i]])) continue;
       const auto home = cell_of(fraction_[i]);
       for (const std::int32_t z : around(home.z, 2))
         for (const std::int32_t y : around(home.y, 1))

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/system/box.h"
@@ -82,15 +83,23 @@ struct Configuration {
   std::map<std::string, std::int64_t> left_out;
 };
 
-/// [type]: whether all particles of this type are centres of rigid bodies.
-inline std::vector<bool> center_types(const Configuration& c) {
-  std::vector<bool> centers(c.types.size(), false);
+/// Particles that are not there, which Monte Carlo may insert (engine/dynamics/reservoir.h), have a
+/// type of their own: its name is that of the type that they are of when they are there, and this.
+inline constexpr std::string_view absent_ending = " (absent)";
+inline bool is_absent(const std::string& type) { return type.ends_with(absent_ending); }
+
+/// [type]: whether potentials act on a type only where the job gives its pairs: all its particles
+/// are centres of rigid bodies, or they are not there.
+inline std::vector<bool> silent_types(const Configuration& c) {
+  std::vector<bool> silent(c.types.size(), false);
   const std::vector<std::uint32_t>& body = c.topology.body;
   for (std::size_t id = 0; id < body.size(); ++id)
-    if (body[id] == id) centers[c.type[id]] = true;
+    if (body[id] == id) silent[c.type[id]] = true;
   for (std::size_t id = 0; id < body.size(); ++id)
-    if (body[id] != id) centers[c.type[id]] = false;
-  return centers;
+    if (body[id] != id) silent[c.type[id]] = false;
+  for (std::size_t t = 0; t < c.types.size(); ++t)
+    if (is_absent(c.types[t])) silent[t] = true;
+  return silent;
 }
 
 }  // namespace perrin

@@ -11,8 +11,8 @@ namespace perrin::monte_carlo {
 namespace {
 
 /// Of all kinds; the last one has the barostat's.
-constexpr std::array kinds = {"translation", "molecule", "pivot",   "crankshaft",
-                              "swap",        "hybrid",   "barostat"};
+constexpr std::array kinds = {"translation", "molecule",  "pivot",  "crankshaft",
+                              "swap",        "insertion", "hybrid", "barostat"};
 
 std::vector<io::ObservableColumn> columns(const Setup& setup) {
   std::vector<io::ObservableColumn> all;
@@ -42,7 +42,7 @@ void Acceptance::observe(Simulation& simulation) {
   std::map<std::string, TrialCounts> now;
   double displacement = none;
   for (const auto& move : stage->moves()) {
-    now[move->name()] = move->counts();
+    now[move->name().starts_with("insertion") ? "insertion" : move->name()] += move->counts();
     if (move->name() == "translation") displacement = move->size();
   }
   if (stage->barostat())

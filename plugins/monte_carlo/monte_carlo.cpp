@@ -6,17 +6,19 @@
 #include <cmath>
 
 #include "engine/components/force.h"
+#include "engine/dynamics/reservoir.h"
 #include "engine/dynamics/simulation.h"
 
 namespace perrin::monte_carlo {
 
 MonteCarlo::MonteCarlo(const MonteCarloSettings& settings, double k_boltzmann,
                        std::shared_ptr<const Motion::OfEach> moving,
-                       std::unique_ptr<Barostat> barostat)
+                       std::unique_ptr<Barostat> barostat, std::optional<Group> present)
     : settings_(settings),
       k_boltzmann_(k_boltzmann),
       moving_(std::move(moving)),
-      barostat_(std::move(barostat)) {
+      barostat_(std::move(barostat)),
+      present_(std::move(present)) {
   if (settings.translation)
     moves_.push_back(std::make_unique<Translation>(*settings.translation, settings.group));
   if (settings.molecule)
@@ -25,11 +27,15 @@ MonteCarlo::MonteCarlo(const MonteCarloSettings& settings, double k_boltzmann,
   if (settings.crankshaft)
     moves_.push_back(std::make_unique<Crankshaft>(*settings.crankshaft, settings.group));
   if (settings.swap) moves_.push_back(std::make_unique<Swap>(*settings.swap, settings.group));
+  for (const InsertionSettings& one : settings.insertion)
+    moves_.push_back(
+        std::make_unique<Insertion>(one, std::uint32_t(&one - settings.insertion.data())));
   if (settings.hybrid) moves_.push_back(std::make_unique<Hybrid>(*settings.hybrid, settings.group));
   tuned_.resize(moves_.size());
 }
 
 void MonteCarlo::begin(Simulation& simulation) {
+  simulation_ = &simulation;
   simulation.ensure_forces();
   if (ramp_start_ < 0) ramp_start_ = std::int64_t(simulation.step());
   group_ = moved_particles_of(simulation, settings_.group);
@@ -57,6 +63,9 @@ void MonteCarlo::settle(StepContext& context) {
   settled_ = true;
   context.renew_neighbors();
   context.compute_forces();
+  if (settings_.insertion.empty()) return;
+  count_present(*simulation_, *present_);
+  simulation_->follow_groups(*this, false);
 }
 
 /// By what was accepted since it was done last.

@@ -9,6 +9,7 @@
 #include "engine/components/integrator.h"
 #include "engine/settings/settings.h"
 #include "hybrid.h"
+#include "insertion.h"
 #include "integrators/barostat.h"
 #include "integrators/ramp.h"
 #include "molecule.h"
@@ -39,6 +40,7 @@ struct MonteCarloSettings {
   std::optional<PivotSettings> pivot;
   std::optional<CrankshaftSettings> crankshaft;
   std::optional<SwapSettings> swap;
+  std::vector<InsertionSettings> insertion;
   std::optional<HybridSettings> hybrid;
   std::optional<BarostatSettings> barostat;
   std::optional<TuneSettings> tune;
@@ -57,13 +59,16 @@ void describe(D& d, MonteCarloSettings& s) {
   d.optional("crankshaft", s.crankshaft, Any{},
              "inner parts of chains are turned about the line through their ends");
   d.optional("swap", s.swap, Any{}, "two particles exchange their places");
+  d.optional("insertion", s.insertion, Any{},
+             "particles are inserted and removed: the grand canonical ensemble, of each type with "
+             "an activity");
   d.optional("hybrid", s.hybrid, Any{}, "trajectories of all particles");
   d.optional("barostat", s.barostat, Any{},
              "constant pressure: changes of the box; a sweep is its unit of time");
   d.optional("tune", s.tune, Any{}, "change the sizes of moves until trials are accepted as often");
   d.optional("group", s.group, Any{}, "particles that move");
   d.optional("name", s.name, Any{}, "name of the stage in output");
-  d.any_of({"translation", "molecule", "pivot", "crankshaft", "swap", "hybrid"});
+  d.any_of({"translation", "molecule", "pivot", "crankshaft", "swap", "insertion", "hybrid"});
 }
 
 /// Constant temperature. Velocities stay what they are; those that a temperature or a pressure asks
@@ -71,8 +76,10 @@ void describe(D& d, MonteCarloSettings& s) {
 class MonteCarlo : public Integrator {
  public:
   /// `moving`: which particles move; nullptr: all. `barostat`: nullptr at constant volume.
+  /// `present`: where particles come and go, the group of those that are there.
   MonteCarlo(const MonteCarloSettings& settings, double k_boltzmann,
-             std::shared_ptr<const Motion::OfEach> moving, std::unique_ptr<Barostat> barostat);
+             std::shared_ptr<const Motion::OfEach> moving, std::unique_ptr<Barostat> barostat,
+             std::optional<Group> present);
 
   void begin(Simulation& simulation) override;
   void steps(StepContext& context, int n) override;
@@ -112,6 +119,8 @@ class MonteCarlo : public Integrator {
   std::shared_ptr<const Motion::OfEach> moving_;
   GroupOnDevice group_;
   std::unique_ptr<Barostat> barostat_;
+  std::optional<Group> present_;
+  Simulation* simulation_ = nullptr;
   bool settled_ = true;  // lists and forces are those of the present positions
 };
 

@@ -27,6 +27,10 @@ GroupOnDevice part_of_group(const StepContext& s, const std::string& name,
 
 }  // namespace
 
+const Group* moving_group(const std::string& name, const std::string& key, Setup& setup) {
+  return name == "all" ? setup.group(name, key) : setup.fixed_group(name, key);
+}
+
 GroupOnDevice group_of(const StepContext& s, const std::string& name) {
   for (const Group& one : s.particles.groups)
     if (one.name() == name) return {s.device(), one};
@@ -66,6 +70,16 @@ bool has_trial_energies(const Force& force) {
 
 bool has_partners(const Topology& t) {
   return !t.bonds.empty() || !t.angles.empty() || !t.dihedrals.empty() || !t.impropers.empty();
+}
+
+std::vector<bool> bonded_particles(const Configuration& c) {
+  const Topology& t = c.topology;
+  std::vector<bool> in(c.position.size());
+  for (const auto& b : t.bonds) in[b.a] = in[b.b] = true;
+  for (const auto& a : t.angles) in[a.a] = in[a.b] = in[a.c] = true;
+  for (const auto* list : {&t.dihedrals, &t.impropers})
+    for (const auto& d : *list) in[d.a] = in[d.b] = in[d.c] = in[d.d] = true;
+  return in;
 }
 
 void require_periodic(const std::string& key, const std::string& why, Setup& setup) {

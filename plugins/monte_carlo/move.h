@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "engine/components/trial_moves.h"
 #include "engine/system/archive.h"
@@ -13,6 +14,7 @@ class Force;
 class Setup;
 class Simulation;
 class StepContext;
+struct Configuration;
 struct Topology;
 }  // namespace perrin
 
@@ -43,6 +45,9 @@ class Move {
   virtual void state(Archive& archive) = 0;
 };
 
+/// A job's group of particles that a stage moves, which stays the same unless it is "all", of which
+/// particles may come and go. Reports an error at `key`; nullptr then.
+const Group* moving_group(const std::string& name, const std::string& key, Setup& setup);
 /// The job's group of this name; "all": all particles.
 GroupOnDevice group_of(const StepContext& context, const std::string& name);
 /// Those of them that belong to no rigid body.
@@ -57,6 +62,8 @@ void check_displacement(const std::string& key, double displacement, Setup& setu
 bool has_trial_energies(const Force& force);
 /// Are there particles with bonds, angles, dihedrals or impropers?
 bool has_partners(const Topology& topology);
+/// [id]: whether it has bonds, angles, dihedrals or impropers.
+std::vector<bool> bonded_particles(const Configuration& c);
 /// Reports at `key` a box that is not periodic along all its axes; `why`: "needs …".
 void require_periodic(const std::string& key, const std::string& why, Setup& setup);
 /// Saves or restores.

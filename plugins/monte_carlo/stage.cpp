@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "engine/components/registry.h"
+#include "engine/dynamics/reservoir.h"
 #include "engine/run/md_stage.h"
 #include "monte_carlo.h"
 
@@ -42,15 +43,36 @@ void check_moves_of_bodies(const MonteCarloSettings& s, Setup& setup) {
                 "expected \"molecule\"");
 }
 
+/// Where particles come and go; others keep lists of who moves.
+void check_moves_of_reservoir(const MonteCarloSettings& s, Setup& setup) {
+  const auto refuse = [&](const char* key, bool given) {
+    if (given)
+      setup.error(key,
+                  "cannot be combined with a reservoir: expected translation, swap and insertion");
+  };
+  refuse("molecule", s.molecule.has_value());
+  refuse("pivot", s.pivot.has_value());
+  refuse("crankshaft", s.crankshaft.has_value());
+  refuse("hybrid", s.hybrid.has_value());
+  refuse("barostat", s.barostat.has_value());
+}
+
 std::unique_ptr<Stage> make(const MonteCarloSettings& s, Setup& setup) {
   check_ramp(s.ramp, "temperature", setup);
-  const Group* const group = setup.fixed_group(s.group, "group");
+  const bool comes_and_goes = has_absent(setup.configuration());
+  const Group* const group = moving_group(s.group, "group", setup);
   if (s.translation)
     check_displacement("translation.displacement", s.translation->displacement, setup);
   if (s.molecule) check_molecules(*s.molecule, s.group, setup);
   if (s.pivot) check_chains("pivot", s.group, setup);
   if (s.crankshaft) check_chains("crankshaft", s.group, setup);
   if (s.swap) check_swap(*s.swap, s.group, setup);
+  for (std::size_t k = 0; k < s.insertion.size(); ++k)
+    check_insertion(s.insertion[k], fmt::format("insertion[{}]", k), setup);
+  if (comes_and_goes) check_moves_of_reservoir(s, setup);
+  for (std::size_t k = 0; k < s.insertion.size(); ++k)
+    check_insertion(s.insertion[k], fmt::format("insertion[{}]", k), setup);
+  if (comes_and_goes) check_moves_of_reservoir(s, setup);
   if (s.barostat && s.group != "all")
     setup.error("barostat",
                 "acts on all particles: expected no \"group\" beside it, got \"" + s.group + "\"");
@@ -58,8 +80,9 @@ std::unique_ptr<Stage> make(const MonteCarloSettings& s, Setup& setup) {
   auto barostat = Barostat::make(s.barostat, false, setup);
   return std::make_unique<MdStage>(
       "sweeps", s.sweeps,
-      std::make_unique<MonteCarlo>(s, setup.k_boltzmann(), moving(group, setup.configuration()),
-                                   std::move(barostat)),
+      std::make_unique<MonteCarlo>(
+          s, setup.k_boltzmann(), comes_and_goes ? nullptr : moving(group, setup.configuration()),
+          std::move(barostat), comes_and_goes && group ? std::optional(*group) : std::nullopt),
       setup);
 }
 

@@ -127,16 +127,6 @@ struct DecideSwaps {
   }
 };
 
-/// Particles with bonds, angles and the like.
-std::vector<bool> bonded(const Topology& t, std::size_t particles) {
-  std::vector<bool> in(particles);
-  for (const auto& b : t.bonds) in[b.a] = in[b.b] = true;
-  for (const auto& a : t.angles) in[a.a] = in[a.b] = in[a.c] = true;
-  for (const auto* list : {&t.dihedrals, &t.impropers})
-    for (const auto& d : *list) in[d.a] = in[d.b] = in[d.c] = in[d.d] = true;
-  return in;
-}
-
 }  // namespace
 
 void check_swap(const SwapSettings& s, const std::string& group, Setup& setup) {
@@ -150,11 +140,11 @@ void check_swap(const SwapSettings& s, const std::string& group, Setup& setup) {
     setup.error("swap",
                 "the particles are of one type: expected \"attribute\", whose numbers are "
                 "exchanged, or several types");
-  const Group* const all = setup.fixed_group(group, "group");
+  const Group* const all = moving_group(group, "group", setup);
   const Group* const one = s.groups ? setup.fixed_group((*s.groups)[0], "swap.groups") : all;
   const Group* const other = s.groups ? setup.fixed_group((*s.groups)[1], "swap.groups") : all;
   if (!all || !one || !other || !has_partners(c.topology)) return;
-  const std::vector<bool> has = bonded(c.topology, c.position.size());
+  const std::vector<bool> has = bonded_particles(c);
   for (std::size_t id = 0; id < has.size(); ++id) {
     if (!has[id] || !all->has(id) || !(one->has(id) || other->has(id))) continue;
     setup.error("swap", fmt::format("particle {} has bonds: expected groups of particles without, "

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "engine/components/step_context.h"
 #include "engine/components/trial_moves.h"
@@ -18,7 +19,8 @@ class TrialEnergies {
   /// Are there forces that see a particle where it is in memory, and nowhere else?
   bool has_fields() const { return fields_; }
 
-  TrialMove* move() { return move_.data(); }  // [move], for pairs
+  TrialMove* move() { return move_.data(); }                                // [move], for pairs
+  std::vector<TrialMove> moves_on_host() const { return move_.to_host(); }  // waits
   /// [move]: which particle moves in memory, for all other forces; TrialMove::none: none does.
   std::uint32_t* place() { return place_.data(); }
   double* change() { return change_.data(); }  // [move]: what is found is added

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "engine/device/parallel.h"
+#include "engine/dynamics/reservoir.h"
 
 namespace perrin::monte_carlo {
 namespace {
@@ -12,9 +13,13 @@ namespace {
 struct FindCells {
   TrialCells cells;
   const Position* position;
+  const std::uint32_t* id;
   CellCounter counter;
+  std::uint32_t first_absent, hidden;
   PERRIN_HD void operator()(std::int64_t i) const {
-    counter(i, std::uint32_t(cells.key(cells.cell_of(position[i]))));
+    const Position p = position[i];
+    counter(i, p.type() < first_absent ? std::uint32_t(cells.key(cells.cell_of(p)))
+                                       : std::uint32_t(cells.count()) + id[i] % hidden);
   }
 };
 
@@ -68,7 +73,9 @@ bool TrialGrid::fit(const Particles& particles, double range) {
   }
   if (cells == grid_.cells && position_.size() > 0) return false;
   grid_.cells = cells;
-  sort_ = CellSort(device, n, count());
+  first_absent_ = first_absent_type(particles.types);
+  hidden_ = first_absent_ < particles.types.size() ? n / 8 + 1 : 0;
+  sort_ = CellSort(device, n, count() + hidden_);
   position_ = {device, n}, place_ = {device, n}, id_ = {device, n}, fullest_ = {device, 1};
   return true;
 }
@@ -94,9 +101,10 @@ Vec3<std::int32_t> TrialGrid::colour(int k) const {
   return colour;
 }
 
-std::vector<TrialCells> TrialGrid::sort(const StepContext& context, const RunKey& key) {
+std::vector<TrialCells> TrialGrid::sort(const StepContext& context, const RunKey& key,
+                                        std::uint32_t round) {
   // Shifts and the order of colours are those of this sweep, whatever the particles do.
-  auto random = keyed<Philox>(key, context.step(), TrialMove::none);
+  auto random = keyed<Philox>(key, context.step(), TrialMove::none, round);
   for (int axis = 0; axis < 3; ++axis) grid_.shift[axis] = random.next();
   std::vector<int> order(static_cast<std::size_t>(colours()));
   std::iota(order.begin(), order.end(), 0);
@@ -108,7 +116,8 @@ std::vector<TrialCells> TrialGrid::sort(const StepContext& context, const RunKey
   TrialCells view = cells();
   const std::int64_t n = particles.size();
   for_each(device, "cells of trial moves", n,
-           FindCells{view, particles.position.data(), sort_.counter()});
+           FindCells{view, particles.position.data(), particles.id.data(), sort_.counter(),
+                     first_absent_, std::uint32_t(hidden_)});
   sort_.distribute();
   for_each(device, "particles by cells", n,
            PutInCells{sort_.rank(particles.id.data()), particles.position.data(),

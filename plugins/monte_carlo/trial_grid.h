@@ -14,9 +14,11 @@ class TrialGrid {
  public:
   /// Cells are at least `range` wide in the present box. True: there are other cells than before.
   bool fit(const Particles& particles, double range);
-  /// The cells of a sweep, shifted by a random vector, with all particles in them: those of each
-  /// colour, in random order. Device work. What is random is that of the step.
-  std::vector<TrialCells> sort(const StepContext& context, const RunKey& key);
+  /// The cells of a sweep, shifted by a random vector, with all particles in them that are there
+  /// (is_absent()): those of each colour, in random order. Device work. What is random is that of
+  /// the step and of the round in it.
+  std::vector<TrialCells> sort(const StepContext& context, const RunKey& key,
+                               std::uint32_t round = 0);
   /// Of the fullest cell. Waits.
   std::uint32_t fullest();
   /// Of a colour.
@@ -31,6 +33,10 @@ class TrialGrid {
   CellSort sort_;
   Buffer<Position> position_;
   Buffer<std::uint32_t> place_, id_, fullest_;
+  // Cells behind those of the box have the particles that are not there: these, of which each has
+  // few.
+  std::int64_t hidden_ = 0;
+  std::uint32_t first_absent_ = 0;  // type
 };
 
 }  // namespace perrin::monte_carlo

@@ -514,6 +514,29 @@ def jobs(device):
         {"type": "monte_carlo", "sweeps": 60, "temperature": 1,
          "translation": {"displacement": 0.2}, "swap": {"trials": 0.5},
          "hybrid": {"timestep": 0.004, "steps": 5, "every": 3}}]
+    # Particles that come and go, in turns with dynamics; and in two dimensions, where they lie
+    # unevenly.
+    here = {"type": "monte_carlo", "temperature": 1.2, "translation": {"displacement": 0.2}}
+    put = [{"type": "A", "activity": 0.1, "trials": 300}]
+    found["insertion"] = insertion = job(
+        {"type": "lattice", "structure": "sc", "density": 0.5, "cells": [8, 8, 8],
+         "types": {"A": 1, "B": 1}}, [{**LJ, "mixing": "geometric", "pairs": [
+             *LJ["pairs"], {"types": ["B", "B"], "epsilon": 0.7, "sigma": 0.9}]}], THERMOSTAT)
+    insertion["reservoir"] = {"A": 400, "B": 300}
+    insertion["observers"] = [{"type": "thermo", "stride": 10},
+                              {"type": "trajectory", "stride": 20},
+                              {"type": "acceptance", "stride": 10}]
+    insertion["stages"] = [
+        here | {"sweeps": 20, "insertion": put},
+        {"type": "md", "steps": 60, "integrator": THERMOSTAT, "name": "dynamics"},
+        here | {"sweeps": 20, "name": "second", "swap": {"trials": 0.1}, "insertion": [
+            {"type": "B", "chemical_potential": -2, "trials": 200}, *put]}]
+    found["insertion, flat"] = copy.deepcopy(insertion)
+    found["insertion, flat"]["system"] = {
+        "type": "random", "particles": {"A": 300, "B": 20}, "box": [40, 30], "dimension": 2,
+        "min_distance": 0.9}
+    found["insertion, flat"]["stages"] = [
+        here | {"sweeps": 60, "temperature": 0.5, "insertion": [put[0] | {"activity": 0.02}]}]
     # Attributes that are written anew, in a field, in angles and dihedrals, in densities.
     update = {"formula": "min(u + 0.01*vx^2 + 0.02*(x > 0), 1.2)", "every": 7,
               "between": [0.8, 1.2]}

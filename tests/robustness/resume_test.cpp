@@ -186,6 +186,16 @@ const char* all_moves = R"([
      "barostat": {"pressure": 2, "tau": 8, "axes": "flexible", "stride": 3},
      "hybrid": {"timestep": 0.003, "steps": 2},
      "molecule": {"displacement": 0.1, "rotation": 1}}])";
+// Particles that come and go, also while dynamics has its turn in between.
+const char* insertions = R"([
+    {"type": "monte_carlo", "sweeps": 12, "temperature": 1.2, "translation": {"displacement": 0.2},
+     "insertion": [{"type": "A", "activity": 0.1, "trials": 200}]},
+    {"type": "md", "steps": 12, "name": "dynamics",
+     "integrator": {"type": "langevin", "timestep": 0.002, "temperature": 1, "friction": 1}},
+    {"type": "monte_carlo", "sweeps": 12, "temperature": 1, "name": "second",
+     "translation": {"displacement": 0.2}, "swap": {"trials": 0.2}, "insertion": [
+     {"type": "B", "chemical_potential": -2, "trials": 150},
+     {"type": "A", "activity": 0.02, "trials": 100}]}])";
 // In a plane, where particles lie unevenly.
 const char* flat_moves = R"([
     {"type": "monte_carlo", "sweeps": 16, "temperature": 0.3, "translation": {"displacement": 0.4},
@@ -521,6 +531,12 @@ std::map<std::string, Json> systems() {
                                json(bussi), 20);
   trials_in_a_plane["attributes"] = json(R"j({"h": {"random": {"uniform": [0.3, 1]}}})j");
   trials_in_a_plane["stages"] = json(flat_moves);
+  Json open_system = job(liquid, {json(lj_of_two)}, json(bussi), 20);
+  open_system["system"]["types"] = {{"A", 1}, {"B", 1}};
+  open_system["reservoir"] = {{"A", 300}, {"B", 200}};
+  open_system["observers"] = json(R"([{"type": "thermo", "stride": 3},
+      {"type": "trajectory", "stride": 5}, {"type": "acceptance", "stride": 4}])");
+  open_system["stages"] = json(insertions);
   // Charges in a box that changes: a mesh and clouds, and wave vectors.
   Json ions =
       job(liquid, {json(lj_of_two), json(R"({"type": "ewald", "cutoff": 2.5, "accuracy": 0.01})")},
@@ -540,6 +556,7 @@ std::map<std::string, Json> systems() {
       {"ions", std::move(ions)},
       {"ions with multiple time steps", std::move(slow)},
       {"ions on a mesh", std::move(meshed)},
+      {"particles that come and go", std::move(open_system)},
       {"trial moves", std::move(trials)},
       {"trial moves of all kinds", std::move(trials_of_all)},
       {"trial moves in a plane", std::move(trials_in_a_plane)},

@@ -1,0 +1,270 @@
+#include "insertion.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/base/error.h"
+#include "engine/components/setup.h"
+#include "engine/device/parallel.h"
+#include "engine/dynamics/reservoir.h"
+#include "engine/dynamics/simulation.h"
+#include "turn.h"
+
+namespace perrin::monte_carlo {
+namespace {
+
+enum Outcome : std::uint32_t { nothing = 0, inserted = 1, removed = 2 };
+
+/// A place in a cell, uniform along each axis: what cell_of() finds again.
+PERRIN_HD std::uint32_t place_along(std::int32_t cell, std::int32_t cells, std::uint32_t shift,
+                                    std::uint32_t word) {
+  const auto first = [cells](std::int64_t c) {
+    return std::uint64_t((c << 32) + cells - 1) / std::uint64_t(cells);
+  };
+  const std::uint64_t begin = first(cell), width = first(cell + 1) - begin;
+  return std::uint32_t(begin + ((width * word) >> 32)) - shift;
+}
+
+/// One trial of each active cell.
+struct ProposeInsertions {
+  TrialCells cells;
+  RunKey key;
+  const std::uint64_t* sweep;
+  std::uint32_t round;
+  std::uint32_t type, like;  // `like`: a place in memory with this type
+  double log_of_zv;          // of the activity and the volume of a cell
+  bool flat;
+  const Position* position;
+  TrialMove* move;
+  std::uint32_t* place;
+  double* change;
+  float* log_of_uniform;  // less that of what stands before the exponential function
+  std::uint32_t* outcome;
+  TrialCounts* counts;
+
+  PERRIN_HD Words4 words(std::uint32_t k, std::uint32_t use) const {
+    return philox4x32<10>({std::uint32_t(*sweep), std::uint32_t(*sweep >> 32), k, 2 * round + use},
+                          {key.x, key.y});
+  }
+
+  PERRIN_HD void operator()(std::int64_t at) const {
+    const auto k = std::uint32_t(at);
+    move[k] = {}, place[k] = TrialMove::none, change[k] = 0, outcome[k] = nothing;
+    ++counts[k].tried;
+    const Vec3<std::int32_t> c = cells.active_cell(k);
+    const std::int32_t cell = cells.key(c);
+    std::uint32_t n = 0;
+    for (std::uint32_t s = cells.start[cell]; s < cells.start[cell + 1]; ++s)
+      n += cells.position[s].type() == type ? 1 : 0;
+    const Words4 drawn = words(k, 0), where = words(k, 1);
+    if ((drawn.x >> 31) == 0) {
+      const Position there{
+          place_along(c.x, cells.cells.x, cells.shift.x, where.x),
+          place_along(c.y, cells.cells.y, cells.shift.y, where.y),
+          flat ? position[like].z : place_along(c.z, cells.cells.z, cells.shift.z, where.z), type};
+      move[k] = {.after_as = like, .before = there, .after = there};
+      log_of_uniform[k] = log_of(drawn.w) - float(log_of_zv - std::log(double(n + 1)));
+    } else if (n > 0) {
+      std::uint32_t left = below(n, where.x), slot = cells.start[cell];
+      while (cells.position[slot].type() != type || left-- > 0) ++slot;
+      move[k] = {.before_as = cells.place[slot],
+                 .slot = slot,
+                 .before = cells.position[slot],
+                 .after = cells.position[slot]};
+      log_of_uniform[k] = log_of(drawn.w) - float(std::log(double(n)) - log_of_zv);
+    }
+  }
+};
+
+struct DecideInsertions {
+  const TrialMove* move;
+  double kt;
+  const double* change;
+  const float* log_of_uniform;
+  std::uint32_t* outcome;
+  TrialCounts* counts;
+
+  PERRIN_HD void operator()(std::int64_t k) const {
+    const TrialMove m = move[k];
+    if (!m.is_tried() || !(change[k] <= -kt * double(log_of_uniform[k]))) return;
+    ++counts[k].accepted;
+    outcome[k] = m.after_as != TrialMove::none ? inserted : removed;
+  }
+};
+
+struct ComeAndGo {
+  const ComingOrGoing* change;
+  Position* position;
+  Real4* velocity;
+  Image* image;
+  PERRIN_HD void operator()(std::int64_t k) const {
+    const ComingOrGoing c = change[k];
+    position[c.place] = c.position;
+    velocity[c.place] = c.velocity;
+    image[c.place] = {};
+  }
+};
+
+/// Another type, where it is.
+Position typed(Position p, std::uint32_t type) {
+  p.tail = (p.tail & 0xffffffu) | type << 24;
+  return p;
+}
+
+}  // namespace
+
+void check_insertion(const InsertionSettings& s, const std::string& key, Setup& setup) {
+  const Configuration& c = setup.configuration();
+  const std::uint32_t type = setup.type_index(s.type, key + ".type");
+  if (!absent_type(c, type))
+    setup.error(key + ".type",
+                fmt::format("there is no room for more particles of the type \"{0}\": expected "
+                            "\"reservoir\": {{\"{0}\": number of them}} in the job",
+                            s.type));
+  const std::vector<bool> bonded = bonded_particles(c);
+  for (std::size_t id = 0; id < bonded.size(); ++id) {
+    if (!bonded[id] || c.type[id] != type) continue;
+    setup.error(
+        key + ".type",
+        fmt::format("particle {} of the type \"{}\" has bonds, which would be lost with it: "
+                    "expected a type without",
+                    id, s.type));
+    break;
+  }
+  if (s.activity.has_value() == s.chemical_potential.has_value())
+    setup.error(key, "must have either activity or chemical_potential");
+  require_periodic(key, "needs", setup);
+}
+
+RunKey Insertion::key(const StepContext& s) const {
+  return {Purpose::monte_carlo_insertion, instance_seed(s.seed, instance_)};
+}
+
+void Insertion::begin(Simulation& s) {
+  const std::vector<std::string>& types = s.particles.types;
+  const auto find = [&](const std::string& name) {
+    return std::uint32_t(std::ranges::find(types, name) - types.begin());
+  };
+  type_ = find(settings_.type);
+  absent_ = find(settings_.type + std::string(absent_ending));
+  fit(s);
+}
+
+/// What depends on the box.
+void Insertion::fit(const StepContext& s) {
+  if (!grid_.fit(s.particles, s.range())) return;
+  const Device& device = s.device();
+  energies_.begin(s, grid_.active(), false);
+  log_of_uniform_ = {device, grid_.active()}, outcome_ = {device, grid_.active()};
+  tally_.begin(device, grid_.active());
+}
+
+void Insertion::find_free(const StepContext& s) {
+  const std::vector<Position> position = s.particles.position.to_host();
+  id_ = s.particles.id.to_host();
+  index_.resize(id_.size());
+  free_.clear();
+  for (std::size_t at = 0; at < id_.size(); ++at) {
+    index_[id_[at]] = std::uint32_t(at);
+    if (position[at].type() == absent_) free_.insert(id_[at]);
+  }
+}
+
+void Insertion::sweep(StepContext& s, double kt) {
+  if (s.particles.box_state.moves()) fit(s);
+  find_free(s);
+  const auto rounds = std::uint32_t((settings_.trials + grid_.active() - 1) / grid_.active());
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    try_all(s, grid_.sort(s, key(s), round).front(), round, kt);
+    change(s, round, kt);
+  }
+}
+
+void Insertion::try_all(StepContext& s, const TrialCells& cells, std::uint32_t round, double kt) {
+  if (free_.empty())
+    throw RunError(
+        fmt::format("all particles of the type \"{0}\" are in the box, and the reservoir "
+                    "is empty: expected a larger number at reservoir.{0}, or a smaller "
+                    "activity",
+                    settings_.type));
+  const Device& device = s.device();
+  const ParticleView particles = s.particles.view();
+  const Box& box = s.particles.box;
+  const double activity =
+      settings_.activity ? std::log(*settings_.activity) : *settings_.chemical_potential / kt;
+  // One that is not there lends its type and its attributes, as long as trials are looked at.
+  const std::uint32_t like = index_[*free_.begin()];
+  const Position hidden = s.particles.position.to_host(std::int64_t(like));
+  const Real4 velocity = s.particles.velocity.to_host(std::int64_t(like));
+  apply(s, {{like, typed(hidden, type_), velocity}});
+  for_each(device, "insertions", cells.active(),
+           ProposeInsertions{cells, key(s), s.device_step(), round, type_, like,
+                             activity + std::log(box.volume() / double(cells.count())),
+                             box.dimension == 2, particles.position, energies_.move(),
+                             energies_.place(), energies_.change(), log_of_uniform_.data(),
+                             outcome_.data(), tally_.data()});
+  energies_.measure(s, cells, cells.active(), [] {}, {.inserted = true});
+  for_each(device, "insertions are accepted", cells.active(),
+           DecideInsertions{energies_.move(), kt, energies_.change(), log_of_uniform_.data(),
+                            outcome_.data(), tally_.data()});
+  apply(s, {{like, hidden, velocity}});
+}
+
+/// By what was accepted, in the order of the cells.
+void Insertion::change(StepContext& s, std::uint32_t round, double kt) {
+  const std::vector<std::uint32_t> outcome = outcome_.to_host();
+  if (std::ranges::count(outcome, nothing) == std::ptrdiff_t(outcome.size())) return;
+  const std::vector<TrialMove> moves = energies_.moves_on_host();
+  const Real weight = s.particles.velocity.to_host(std::int64_t(index_[*free_.begin()])).w;
+  const double width = std::sqrt(kt * double(weight));
+  std::vector<ComingOrGoing> changes;
+  for (std::size_t k = 0; k < outcome.size(); ++k) {
+    if (outcome[k] == removed) {
+      const std::uint32_t at = moves[k].before_as;
+      changes.push_back({at, typed(moves[k].before, absent_), {0, 0, 0, weight}});
+      free_.insert(id_[at]);
+    } else if (outcome[k] == inserted) {
+      const std::uint32_t id = take_free();
+      // Other numbers than those of cells (ProposeInsertions).
+      auto random = keyed<Philox>(key(s), s.step(), id, 0x80000000u | round);
+      Real4 velocity{0, 0, 0, weight};
+      velocity.x = Real(width * random.normal<double>());
+      velocity.y = Real(width * random.normal<double>());
+      if (s.particles.box.dimension == 3) velocity.z = Real(width * random.normal<double>());
+      changes.push_back({index_[id], typed(moves[k].after, type_), velocity});
+    }
+  }
+  apply(s, changes);
+}
+
+/// The first one from `next_` on.
+std::uint32_t Insertion::take_free() {
+  if (free_.empty())
+    throw RunError(
+        fmt::format("more particles of the type \"{0}\" are inserted than the reservoir "
+                    "has: expected a larger number at reservoir.{0}, or a smaller "
+                    "activity",
+                    settings_.type));
+  auto at = free_.lower_bound(next_);
+  if (at == free_.end()) at = free_.begin();
+  const std::uint32_t id = *at;
+  free_.erase(at);
+  next_ = id + 1;
+  return id;
+}
+
+void Insertion::apply(StepContext& s, const std::vector<ComingOrGoing>& changes) {
+  const ParticleView particles = s.particles.view();
+  changes_ = Buffer<ComingOrGoing>(s.device(), std::span<const ComingOrGoing>(changes));
+  for_each(s.device(), "particles come and go", std::int64_t(changes.size()),
+           ComeAndGo{changes_.data(), particles.position, particles.velocity, particles.image});
+}
+
+void Insertion::state(Archive& archive) {
+  archive("next", next_);
+  tally_.state(archive);
+}
+
+}  // namespace perrin::monte_carlo
