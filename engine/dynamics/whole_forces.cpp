@@ -29,7 +29,7 @@ class Kept {
 void Simulation::with_whole_forces(const std::function<void()>& look) {
   if (slow_.stride == 1) return look();
   ensure_forces();
-  const Kept forces(particles.force);
+  const Kept kept(particles.force);
   std::optional<Kept<Real4>> torques;
   if (particles.orientations) torques.emplace(particles.orientations->torque);
   // Where nothing has moved the order in memory stays as it is.

@@ -52,8 +52,8 @@ class Insertion(JobCase):
 
     def test_an_ideal_gas(self):
         """Poisson's distribution, of two types at once, in one cell and in many."""
-        none = {"type": "pair_formula", "energy": "0*r", "cutoff": 2,
-                "pairs": [{"types": pair} for pair in (["A", "A"], ["A", "B"], ["B", "B"])]}
+        none = {"type": "gaussian_core", "cutoff": 2, "pairs": [
+            {"types": list(pair), "epsilon": 1e-9, "sigma": 1} for pair in ("AA", "AB", "BB")]}
         for edge in ([4, 5, 6], [10, 9, 8]):
             volume = numpy.prod(edge)
             mean = {"A": 20, "B": 5}
