@@ -201,6 +201,41 @@ class Insertion(JobCase):
             for a, b in zip(data("part"), data("stopped")):
                 numpy.testing.assert_array_equal(a, b, err_msg=length)
 
+    def test_files(self):
+        """Frames that are read have those who are there; so has a profile, on average."""
+        one = job(random({"A": 30, "B": 10}, [8] * 3, min_distance=0.8), {"A": 90},
+                  [{**LJ, "cutoff": 2, "mixing": "geometric", "pairs": [
+                      *PAIR, {"types": ["B", "B"], "epsilon": 1, "sigma": 1}]}],
+                  stage(200, 1.5, translation={"displacement": 0.3}, insertion=[
+                      insertion(0.03, 50)]), stride=5,
+                  attributes={"u": {"types": {"A": 2, "B": 3}}},
+                  observers=[{"type": "trajectory", "stride": 10}, {"type": "gsd", "stride": 10},
+                             {"type": "profile", "stride": 5, "axis": "x", "bins": 4,
+                              "rows_every": 200}])
+        self.run_job(one)
+        count = self.column("particles")
+        density = self.column("density", file="profile.h5")[-1]
+        self.assertAlmostEqual(density.mean() * 512, count[1:].mean(), places=3)
+        for frame in (3, 7, -1):
+            read = []
+            for name in ("trajectory.h5", "trajectory.gsd"):
+                done = self.perrin("convert", self.path(name), self.path("one.xyz"), "--frame",
+                                   str(frame), "--overwrite")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                with open(self.path("one.xyz")) as lines:
+                    rows = lines.read().splitlines()
+                read.append([row.split() for row in rows[2:]])
+                self.assertEqual(len(read[-1]), count[2 * frame if frame > 0 else -1])
+            self.assertEqual([row[0] for row in read[0]], [row[0] for row in read[1]])
+            places = [numpy.array([row[1:4] for row in rows], float) for rows in read]
+            apart = places[0] - places[1]
+            self.assertLess(abs(apart - 8 * numpy.round(apart / 8)).max(), 1e-5)
+        self.run_job({k: v for k, v in one.items() if k not in ("reservoir", "attributes")} | {
+            "system": {"type": "file", "path": self.path("trajectory.h5"), "frame": 7},
+            "stages": [stage(5, translation={"displacement": 0.1})]}, folder="again")
+        with open(self.path("again", "perrin.log")) as log:
+            self.assertNotIn("absent", log.read())
+
     # -- mistakes ----------------------------------------------------------------------------------
 
     def test_mistakes_are_told(self):
