@@ -220,11 +220,12 @@ void Insertion::change(StepContext& s, std::uint32_t round, double kt) {
   const Real weight = s.particles.velocity.to_host(std::int64_t(index_[*free_.begin()])).w;
   const double width = std::sqrt(kt * double(weight));
   std::vector<ComingOrGoing> changes;
+  std::vector<std::uint32_t> gone;  // nobody goes and comes in one round
   for (std::size_t k = 0; k < outcome.size(); ++k) {
     if (outcome[k] == removed) {
       const std::uint32_t at = moves[k].before_as;
       changes.push_back({at, typed(moves[k].before, absent_), {0, 0, 0, weight}});
-      free_.insert(id_[at]);
+      gone.push_back(id_[at]);
     } else if (outcome[k] == inserted) {
       const std::uint32_t id = take_free();
       // Other numbers than those of cells (ProposeInsertions).
@@ -237,6 +238,7 @@ void Insertion::change(StepContext& s, std::uint32_t round, double kt) {
     }
   }
   apply(s, changes);
+  free_.insert(gone.begin(), gone.end());
 }
 
 /// The first one from `next_` on.
