@@ -534,8 +534,8 @@ std::map<std::string, Json> systems() {
   Json open_system = job(liquid, {json(lj_of_two)}, json(bussi), 20);
   open_system["system"]["types"] = {{"A", 1}, {"B", 1}};
   open_system["reservoir"] = {{"A", 300}, {"B", 200}};
-  open_system["observers"] = json(R"([{"type": "thermo", "stride": 3},
-      {"type": "trajectory", "stride": 5}, {"type": "acceptance", "stride": 4}])");
+  open_system["observers"].push_back(json(R"({"type": "acceptance", "stride": 4})"));
+  open_system["observers"].push_back(json(R"({"type": "gsd", "stride": 5})"));
   open_system["stages"] = json(insertions);
   // Charges in a box that changes: a mesh and clouds, and wave vectors.
   Json ions =
