@@ -82,7 +82,7 @@ class Insertion(JobCase):
         pairs = {"type": "gaussian_core", "cutoff": 2.0, "truncation": "cut", "pairs": [
             {"types": ["A", "A"], "epsilon": 3, "sigma": 1}]}
         self.run_job(job(random({"A": 2}, [edge] * 3), {"A": 30}, [pairs],
-                         stage(20000, insertion=[insertion(activity, 10)],
+                         stage(8000, insertion=[insertion(activity, 10)],
                                translation={"displacement": 0.5})))
         rng = numpy.random.default_rng(1)
         weight = []
@@ -129,8 +129,8 @@ class Insertion(JobCase):
                  "insertion": [{"type": "A", "chemical_potential": kt * math.log(activity),
                                 "trials": 300}]}
         self.run_job(job({"type": "lattice", "structure": "fcc", "density": 0.4,
-                          "cells": [5] * 3}, {"A": 400}, [pairs], stage(2500, kt, **moves)))
-        found = self.column("particles")[500:] / self.column("volume")[500:]
+                          "cells": [5] * 3}, {"A": 400}, [pairs], stage(1500, kt, **moves)))
+        found = self.column("particles")[300:] / self.column("volume")[300:]
         self.close(mean_and_error(found, 10), density, 0.005)
 
     def test_a_fluid_in_many_cells(self):
@@ -140,18 +140,18 @@ class Insertion(JobCase):
         moves = {"translation": {"displacement": 0.3}, "insertion": [insertion(activity, 500)]}
         langevin = {"type": "langevin", "timestep": 0.005, "temperature": kt, "friction": 1}
         self.run_job(job(random({"A": 300}, [13] * 3, min_distance=0.9), {"A": 1200}, [LJ],
-                         stage(1500, kt, name="mc", **moves),
-                         {"type": "md", "steps": 3000, "integrator": langevin}, stride=5))
+                         stage(900, kt, name="mc", **moves),
+                         {"type": "md", "steps": 2000, "integrator": langevin}, stride=5))
         count = self.column("particles")
-        found = mean_and_error(count[60:300], 10)
-        self.assertTrue((count[300:] == count[300]).all())
-        temperature = mean_and_error(self.column("temperature")[400:], 10)
+        found = mean_and_error(count[60:180], 10)
+        self.assertTrue((count[180:] == count[180]).all())
+        temperature = mean_and_error(self.column("temperature")[280:], 10)
         self.close(temperature, kt, 0.01)
-        pressure = mean_and_error(self.column("pressure")[60:300], 10)
+        pressure = mean_and_error(self.column("pressure")[60:180], 10)
         density = found[0] / 13 ** 3
         canonical = job({"type": "lattice", "structure": "sc", "cells": [8] * 3,
                          "density": density}, {}, [LJ],
-                        stage(1000, kt, translation={"displacement": 0.3}), stride=5,
+                        stage(700, kt, translation={"displacement": 0.3}), stride=5,
                         observers=[{"type": "widom", "stride": 10, "insertions": 2000}])
         self.run_job(canonical, folder="canonical")
         factor = mean_and_error(self.column("boltzmann_factor", "canonical",
