@@ -115,8 +115,13 @@ Position typed(Position p, std::uint32_t type) {
 
 }  // namespace
 
-void check_insertion(const InsertionSettings& s, const std::string& key, Setup& setup) {
+void check_insertion(const std::vector<InsertionSettings>& all, std::size_t k, Setup& setup) {
+  const InsertionSettings& s = all[k];
+  const std::string key = fmt::format("insertion[{}]", k);
   const Configuration& c = setup.configuration();
+  if (std::ranges::find(all, s.type, &InsertionSettings::type) != all.begin() + std::ptrdiff_t(k))
+    setup.error(key + ".type",
+                fmt::format("\"{}\" is given twice: expected one entry for each type", s.type));
   const std::uint32_t type = setup.type_index(s.type, key + ".type");
   if (!absent_type(c, type))
     setup.error(key + ".type",

@@ -47,8 +47,8 @@ void describe(D& d, InsertionSettings& s) {
   d.optional("trials", s.trials, Positive{}, "trials in a sweep, of the whole box, at least");
 }
 
-/// Reports what does not fit the job at `key`.
-void check_insertion(const InsertionSettings& settings, const std::string& key, Setup& setup);
+/// Reports what does not fit the job, or the others, of the k-th of those of a stage.
+void check_insertion(const std::vector<InsertionSettings>& all, std::size_t k, Setup& setup);
 
 /// Who is there from now on, or not any more.
 struct ComingOrGoing {

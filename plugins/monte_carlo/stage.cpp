@@ -67,11 +67,7 @@ std::unique_ptr<Stage> make(const MonteCarloSettings& s, Setup& setup) {
   if (s.pivot) check_chains("pivot", s.group, setup);
   if (s.crankshaft) check_chains("crankshaft", s.group, setup);
   if (s.swap) check_swap(*s.swap, s.group, setup);
-  for (std::size_t k = 0; k < s.insertion.size(); ++k)
-    check_insertion(s.insertion[k], fmt::format("insertion[{}]", k), setup);
-  if (comes_and_goes) check_moves_of_reservoir(s, setup);
-  for (std::size_t k = 0; k < s.insertion.size(); ++k)
-    check_insertion(s.insertion[k], fmt::format("insertion[{}]", k), setup);
+  for (std::size_t k = 0; k < s.insertion.size(); ++k) check_insertion(s.insertion, k, setup);
   if (comes_and_goes) check_moves_of_reservoir(s, setup);
   if (s.barostat && s.group != "all")
     setup.error("barostat",

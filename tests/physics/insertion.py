@@ -245,6 +245,8 @@ class Insertion(JobCase):
         self.refused(job(start, {"A": 0}, [LJ], stage(5, **put)), r"reservoir\.A: must be positive")
         self.refused(job(start, {"A": 9}, [LJ], stage(5, insertion=[{"type": "A"}])),
                      r"either activity or chemical_potential")
+        self.refused(job(start, {"A": 9}, [LJ], stage(5, insertion=[insertion(1), insertion(2)])),
+                     r"insertion\[1\]\.type: \"A\" is given twice")
         self.refused(job(start, {"A": 9}, [LJ], stage(5, **moves, **put, hybrid={"timestep": 1})),
                      r"hybrid: cannot be combined with a reservoir")
         self.refused(job(start, {"A": 9}, [LJ], stage(5, **put),
