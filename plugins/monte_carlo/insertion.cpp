@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/base/error.h"
 #include "engine/components/setup.h"
 #include "engine/device/parallel.h"
 #include "engine/dynamics/reservoir.h"
@@ -166,6 +165,13 @@ void Insertion::fit(const StepContext& s) {
   tally_.begin(device, grid_.active());
 }
 
+RunError Insertion::no_room() const {
+  return RunError(
+      fmt::format("all particles of the type \"{0}\" are in the box, and the reservoir is empty: "
+                  "expected a larger number at reservoir.{0}, or a smaller activity",
+                  settings_.type));
+}
+
 void Insertion::find_free(const StepContext& s) {
   const std::vector<Position> position = s.particles.position.to_host();
   id_ = s.particles.id.to_host();
@@ -188,12 +194,7 @@ void Insertion::sweep(StepContext& s, double kt) {
 }
 
 void Insertion::try_all(StepContext& s, const TrialCells& cells, std::uint32_t round, double kt) {
-  if (free_.empty())
-    throw RunError(
-        fmt::format("all particles of the type \"{0}\" are in the box, and the reservoir "
-                    "is empty: expected a larger number at reservoir.{0}, or a smaller "
-                    "activity",
-                    settings_.type));
+  if (free_.empty()) throw no_room();
   const Device& device = s.device();
   const ParticleView particles = s.particles.view();
   const Box& box = s.particles.box;
@@ -248,12 +249,7 @@ void Insertion::change(StepContext& s, std::uint32_t round, double kt) {
 
 /// The first one from `next_` on.
 std::uint32_t Insertion::take_free() {
-  if (free_.empty())
-    throw RunError(
-        fmt::format("more particles of the type \"{0}\" are inserted than the reservoir "
-                    "has: expected a larger number at reservoir.{0}, or a smaller "
-                    "activity",
-                    settings_.type));
+  if (free_.empty()) throw no_room();
   auto at = free_.lower_bound(next_);
   if (at == free_.end()) at = free_.begin();
   const std::uint32_t id = *at;

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/settings/settings.h"
 #include "move.h"
 #include "trial_energies.h"
@@ -84,6 +85,7 @@ class Insertion final : public Move {
   void change(StepContext& context, std::uint32_t round, double kt);
   void apply(StepContext& context, const std::vector<ComingOrGoing>& changes);
   std::uint32_t take_free();
+  RunError no_room() const;
 
   InsertionSettings settings_;
   std::uint32_t instance_;
