@@ -1,6 +1,9 @@
 # toolchain.json: how Perrin compiles plug-ins while it runs (engine/job/compile_plugin.h), for the
 # build tree and for an installed Perrin. Folders are relative to the file.
 set(flags -O3 -DNDEBUG)
+if(PERRIN_QUICK_BUILD)
+  set(flags -O1 -DNDEBUG)  # formulas of tests are run for seconds and compiled for ten
+endif()
 foreach(target nlohmann_json::nlohmann_json fmt::fmt)
   get_target_property(folders ${target} INTERFACE_INCLUDE_DIRECTORIES)
   if(folders)

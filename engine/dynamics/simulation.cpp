@@ -252,6 +252,7 @@ void Simulation::state(Archive& a) {
   a("forces_valid", forces_valid_);
   a("force_timestep", timestep_);
   if (slow_stride_ != 1 || a.has("slow_stride")) a("slow_stride", slow_stride_);
+  a.require(slow_stride_ >= 1 && slow_stride_ <= SlowForces::most, "slow_stride", "from 1 to 8");
   // Lists keep room for changes of the box in later stages, too.
   if (a.has("box_reserve")) a("box_reserve", box_reserve_);
   if (dynamic_bonds && a.has("dynamic_bonds/formed")) {

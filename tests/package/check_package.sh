@@ -39,9 +39,15 @@ done
 } >CMakeLists.txt
 generator=()
 ! command -v ninja >/dev/null || generator=(-G Ninja)
+# The compiler cache finds them in any checkout: names are relative to it.
+root=$(cd "$here/../.." && pwd)
+launcher="env;CCACHE_BASEDIR=$root;CCACHE_NOHASHDIR=1;ccache"
+! command -v ccache >/dev/null || generator+=("-DCMAKE_CXX_COMPILER_LAUNCHER=$launcher"
+                                              "-DCMAKE_CUDA_COMPILER_LAUNCHER=$launcher")
 cmake "${generator[@]}" -S . -B all -DCMAKE_PREFIX_PATH="$work/prefix" \
   -DPERRIN_PYTHON=/usr/bin/python3 \
-  ${PERRIN_TEST_CUDA_ARCH:+-DCMAKE_CUDA_ARCHITECTURES=$PERRIN_TEST_CUDA_ARCH} >/dev/null
+  ${PERRIN_TEST_CUDA_ARCH:+-DCMAKE_CUDA_ARCHITECTURES=$PERRIN_TEST_CUDA_ARCH} \
+  ${PERRIN_TEST_CUDA_FLAGS:+-DCMAKE_CUDA_FLAGS=$PERRIN_TEST_CUDA_FLAGS} >/dev/null
 begin=$SECONDS
 cmake --build all -j "$(nproc)" >out || { cat out >&2; exit 1; }
 echo "plug-ins built in $((SECONDS - begin)) s"
