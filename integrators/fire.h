@@ -62,7 +62,6 @@ class Fire : public Integrator {
   std::int64_t finish_stride() const override { return 32; }
   std::string report(Simulation& simulation) override;
   std::string shortcoming(Simulation& simulation) override;
-  bool acts_on_groups() const override { return false; }
   bool turns_particles() const override { return true; }
   Motion motion() const override {
     Motion motion;

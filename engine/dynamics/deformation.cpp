@@ -338,9 +338,10 @@ std::unique_ptr<Deformation> Deformation::make(const std::optional<DeformSetting
   if (integrator && integrator->box_mover())
     setup.error(key, "the integrator has a barostat: only one of them can move the box");
   else if (integrator && !integrator->follows_deformation())
-    setup.error(key,
-                "is not possible with this integrator (a minimiser, or one that freezes particles "
-                "or axes)");
+    setup.error(
+        key,
+        "is not possible with this integrator (a minimiser, several integrators, or one that "
+        "freezes particles or axes)");
   if (deform) check(*deform, steps, setup);
   if (shear) check(*shear, setup);
   const std::string path = setup.path() + "." + key;

@@ -107,6 +107,46 @@ bool suits(const Integrator& one, const Group& group, const std::string& type,
   return false;
 }
 
+/// Its steps take no time.
+bool minimises(const Integrator& one) { return !one.prescribes_motion() && !(one.timestep() > 0); }
+
+/// Reports time steps that differ, and what cannot stand beside a minimiser.
+bool check_timesteps(const std::vector<std::unique_ptr<Integrator>>& integrators,
+                     const std::vector<Part<Integrator>>& parts, Setup& setup) {
+  bool usable = true;
+  const auto wrong = [&](std::size_t k, const std::string& key, const std::string& what) {
+    setup.error(fmt::format("integrators[{}]{}", k, key), what);
+    usable = false;
+  };
+  const auto minimiser =
+      std::ranges::find_if(integrators, [](const auto& one) { return minimises(*one); });
+  if (minimiser != integrators.end()) {
+    for (std::size_t k = 0; k < integrators.size(); ++k) {
+      if (integrators[k] == *minimiser) continue;
+      const auto& type = parts[std::size_t(minimiser - integrators.begin())].type();
+      if (parts[k].type() != "frozen")
+        wrong(k, "",
+              fmt::format("{} cannot stand beside {}, whose steps take no time: expected "
+                          "frozen",
+                          parts[k].type(), type));
+      else if (integrators[k]->timestep() > 0)
+        wrong(k, ".timestep",
+              fmt::format("must be left out beside {}, whose steps take no time", type));
+    }
+    return usable;
+  }
+  double timestep = 0;
+  for (std::size_t k = 0; k < integrators.size(); ++k) {
+    const double own = integrators[k]->timestep();
+    if (timestep > 0 && own > 0 && own != timestep)
+      wrong(k, ".timestep",
+            fmt::format("must be that of the other integrators, {}, got {}", timestep, own));
+    if (!(timestep > 0)) timestep = own;
+  }
+  if (!(timestep > 0)) wrong(0, ".timestep", "is missing: no other integrator has one");
+  return usable;
+}
+
 }  // namespace
 
 std::unique_ptr<Integrator> GroupIntegrators::make(const std::vector<Part<Integrator>>& parts,
@@ -147,11 +187,11 @@ std::unique_ptr<Integrator> GroupIntegrators::make(const std::vector<Part<Integr
                         "velocity_verlet, bussi, nose_hoover, langevin, brownian, an active "
                         "one, frozen or moving",
                         parts[k].type(), name));
-    if (one.box_mover()) wrong(key + ".barostat", "is not possible beside other integrators");
-    if (one.timestep() != integrators[0]->timestep())
-      wrong(key + ".timestep", fmt::format("must be that of the other integrators, {}, got {}",
-                                           integrators[0]->timestep(), one.timestep()));
+    if (one.box_mover())
+      wrong(key + (minimises(one) ? ".cell" : ".barostat"),
+            "is not possible beside other integrators");
   }
+  usable = usable && check_timesteps(integrators, parts, setup);
   if (!usable) return nullptr;
   const Owners owners(groups, sites(setup.configuration()));
   if (const auto& twice = owners.twice)
@@ -434,7 +474,11 @@ bool GroupIntegrators::run_passes() {
   return !waiting.empty();
 }
 
-double GroupIntegrators::timestep() const { return members_.front()->integrator->timestep(); }
+double GroupIntegrators::timestep() const {
+  double timestep = 0;
+  for (const auto& member : members_) timestep = std::max(timestep, member->integrator->timestep());
+  return timestep;
+}
 
 double GroupIntegrators::typical_displacement(const StepContext& context) const {
   double largest = 0;
@@ -451,7 +495,9 @@ bool GroupIntegrators::recordable() const {
 
 bool GroupIntegrators::finished(Simulation& simulation) {
   bool all = true;
-  for (auto& member : members_) all = member->integrator->finished(simulation) && all;
+  for (auto& member : members_)
+    if (!member->integrator->prescribes_motion())
+      all = member->integrator->finished(simulation) && all;
   return all;
 }
 

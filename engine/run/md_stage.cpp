@@ -33,6 +33,8 @@ std::unique_ptr<Integrator> make_integrator(const MdSettings& settings, Setup& s
   if (!group.empty() && group != "all")
     setup.error("integrator.group", "is for several integrators: use \"integrators\": [{…}, …]");
   auto integrator = setup.make(settings.integrator);
+  if (integrator && integrator->prescribes_motion() && !(integrator->timestep() > 0))
+    setup.error("integrator.timestep", "is missing: no other integrator has one");
   if (!integrator || !has_absent(setup.configuration())) return integrator;
   return GroupIntegrators::of_present(std::move(integrator), settings.integrator.type(), setup);
 }

@@ -215,6 +215,43 @@ class Groups(JobCase):
                           self.column("potential_energy", "frozen"))
             numpy.testing.assert_allclose(difference[:5], missing, rtol=1e-4)
 
+    def test_a_minimisation_beside_a_wall(self):
+        """The fluid comes to rest, the wall stays; pairs of a type that is always frozen are left
+        out; stopped and resumed with the same bits."""
+        still = {"type": "frozen", "group": "wall"}  # the time step is that of the others
+        heat = md([{**LANGEVIN, "group": "fluid"}, still], steps=100)
+        relax = md([still, {"type": "fire", "group": "fluid", "force_tolerance": 0.05}], steps=9000)
+        job = liquid(heat, {**relax, "name": "relax"}, groups={"wall": {"types": ["W"]},
+                                                               "fluid": {"not": ["wall"]}})
+        job["system"]["types"] = {"A": 4, "W": 1}
+        job["forces"] = [{**LJ, "pairs": [
+            {"types": list(t), "epsilon": 1, "sigma": 1} for t in ("AA", "AW", "WW")]}]
+        job["observers"][0]["stride"] = 4
+        job["observers"][2]["steps"] = 130
+        for traversal in TRAVERSALS:
+            job["neighbors"] = {"traversal": traversal}
+            done = self.run_job(job, "--overwrite", folder="whole")
+            self.assertRegex(done.stdout, r"fluid: converged \(largest force")
+            with h5py.File(self.path("whole", "trajectory.h5")) as file:
+                frames = file["particles/all"]
+                wall = frames["species"][:] == 1
+                p, last = frames["position/value"][:], frames["position/step"][-1]
+            self.assertGreater(last, 130)
+            self.assertLess(last, 9000)
+            numpy.testing.assert_array_equal(p[-1, wall], p[0, wall], traversal)
+            force = self.frames("force", "whole")
+            largest = numpy.linalg.norm(force[:, ~wall], axis=2).max(axis=1)
+            self.assertGreater(largest[25], 10)
+            self.assertLess(largest[-1], 0.05)
+        # From a checkpoint in the midst of it.
+        job["stages"][1]["steps"] = 40
+        self.run_job(job, "--overwrite", folder="whole")
+        shutil.copytree(self.path("whole"), self.path("again"))
+        done = self.perrin("resume", self.path("again", "checkpoint.h5.prev"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for name in QUANTITIES:
+            numpy.testing.assert_array_equal(self.frames(name, "whole"), self.frames(name, "again"))
+
     def test_two_thermostats(self):
         """Without interactions each half has the temperature of its bath: of n degrees of freedom
         the kinetic energy scatters by a share of √(2/n), and 50 samples of it that are independent
@@ -314,6 +351,8 @@ class Groups(JobCase):
         quantities = {"quantities": ["position"]}
         job["observers"] = [
             {"type": "trajectory", "stride": {"log": 4}, "stages": ["second"], **quantities},
+            {"type": "trajectory", "file": "late.h5", **quantities,
+             "stride": {"when": "step > 99", "every": 30}},
             {"type": "trajectory", "file": "list.h5", "stride": [0, 3, 7, 500, 2000],
              **quantities},
             {"type": "trajectory", "file": "sevens.h5", "stride": {"log": 2, "every": 7},
@@ -323,7 +362,9 @@ class Groups(JobCase):
             {"type": "thermo", "stride": 5, "schedule": {"log": 10}},
             {"type": "thermo", "file": "all.h5", "stride": 5},
             {"type": "checkpoint", "steps": 417}]
-        self.run_job(job, folder="whole")
+        done = self.run_job(job, folder="whole")
+        self.assertRegex(done.stderr, r"observers\[2\].schedule: warning: step 2000 is never "
+                         "reached: no stage in which it is called has more than 1000")
 
         def spaced(n, stride=1, last=1000):
             return sorted({0} | {s for s in (stride * round(10 ** (k / n) / stride)
@@ -337,10 +378,11 @@ class Groups(JobCase):
         rises = [5 * int(k) for k in numpy.flatnonzero(numpy.diff(hot) == 1)]
         self.assertGreater(len(rises), 2)
         self.assertEqual(self.steps("event.h5", "whole"), rises)
+        self.assertEqual(self.steps("late.h5", "whole"), [120])
         shutil.copytree(self.path("whole"), self.path("again"))
         done = self.perrin("resume", self.path("again", "checkpoint.h5.prev"))
         self.assertEqual(done.returncode, 0, done.stderr)
-        for name in ("trajectory.h5", "list.h5", "sevens.h5", "event.h5", "thermo.h5"):
+        for name in ("trajectory.h5", "list.h5", "sevens.h5", "event.h5", "late.h5", "thermo.h5"):
             self.assertEqual(self.steps(name, "again"), self.steps(name, "whole"), name)
 
     def test_a_group_that_is_chosen_anew(self):
@@ -785,9 +827,16 @@ class Groups(JobCase):
         pressed["integrators"][0] = {**BUSSI, "group": "left",
                                      "barostat": {"pressure": 1, "tau": 1}}
         self.refused(liquid(pressed), r"integrators\[0\].barostat")
-        fire = copy.deepcopy(two)
-        fire["integrators"][0] = {"type": "fire", "force_tolerance": 1, "group": "left"}
-        self.refused(liquid(fire), "fire moves all particles")
+        fire = {"type": "fire", "force_tolerance": 1, "group": "left"}
+        still = {"type": "frozen", "group": "right"}
+        self.refused(liquid(md([fire, {**NVE, "group": "right"}])),
+                     r"integrators\[1\]: velocity_verlet cannot stand beside fire.*expected frozen")
+        self.refused(liquid(md([{**still, "timestep": 0.004}, fire])),
+                     r"integrators\[0\].timestep: must be left out beside fire")
+        self.refused(liquid(md([{**fire, "cell": {"pressure": 1, "tolerance": 1}}, still])),
+                     r"integrators\[0\].cell: is not possible beside other integrators")
+        self.refused(liquid(md([{**still, "group": "left"}, still])), "timestep: is missing")
+        self.refused(liquid(md({"type": "frozen"})), "integrator.timestep: is missing")
         self.refused(liquid({**two, "integrator": NVE}), "either integrator or integrators")
         self.refused(liquid({"type": "md", "steps": 1}), "keys integrator, integrators is missing")
         mixed = copy.deepcopy(two)
@@ -814,11 +863,20 @@ class Groups(JobCase):
         self.refused(liquid(md(NVE), forces=[{**LJ, "on": "left"}]),
                      "acts between particles, and cannot act on a group")
         self.refused(liquid(md(NVE), watched=["nobody"]), 'unknown group "nobody"')
-        self.refused(liquid({**two, "deform": {"rate": [0.1, 0, 0]}}), "deform")
+        self.refused(liquid({**two, "deform": {"x": 12}}), "deform: .*several integrators")
+        mixed = liquid(md(NVE), groups={"wall": {"types": ["W"]}})
+        mixed["system"]["types"] = {"A": 1, "W": 1}
+        for force in ({"type": "constant_force", "force": [1, 0, 0], "types": ["A"]},
+                      {"type": "external_formula", "energy": "k*x", "types": {"A": {"k": 1}}}):
+            self.refused({**mixed, "forces": [{**force, "on": "wall"}]},
+                         'on: the group "wall" has no particles of the "types"')
         spring = {"type": "group_restraint", "groups": ["left", "right"], "stiffness": 1}
         self.refused(liquid(md(NVE), forces=[LJ, spring]), "length: is missing")
         self.refused(liquid(md(NVE), forces=[LJ, {**spring, "groups": ["left", "all"],
-                                                  "length": 1}]), "no particle in common")
+                                                  "length": 1}]),
+                     r'no particle in common: particle \d+ is in "left" and in "all"')
+        self.refused(liquid(md(NVE), forces=[LJ, {**spring, "length": 1, "on": "left"}]),
+                     r'on: group_restraint acts on its "groups"')
         self.refused(liquid(md(NVE), forces=[LJ, {**spring, "groups": ["left"]}]),
                      "point: is missing")
         formula = {"type": "group_restraint", "groups": ["left", "right"]}
@@ -858,6 +916,7 @@ class Groups(JobCase):
                                   ({"log": 2, "steps": [1]}, "only one of log and steps"),
                                   ({"steps": [3, 2]}, "must be greater than the step before"),
                                   ({"when": "heat > 3"}, 'unknown name "heat"'),
+                                  ({"when": "step + sin > 3"}, "after the function sin"),
                                   ({"log": 0}, "log: must be")):
             wrong = liquid(md(NVE))
             wrong["observers"][0]["schedule"] = schedule
