@@ -216,11 +216,14 @@ void register_group_restraint(Registry& registry) {
         if (two && !s.length && !s.energy)
           setup.error("length", "is missing: the distance at which the spring is at rest");
         if (!two && !s.point) setup.error("point", "is missing: where one group is held");
-        if (!s.length && s.rate != 0) setup.error("rate", "needs a \"length\"");
+        if (!s.energy && !s.length && s.rate != 0) setup.error("rate", "needs a \"length\"");
         if (two)
           for (std::size_t id = 0; id < groups[0].members().size(); ++id)
             if (groups[0].has(id) && groups[1].has(id)) {
-              setup.error("groups", fmt::format("must have no particle in common, got {}", id));
+              setup.error("groups",
+                          fmt::format("must have no particle in common: particle {} is in "
+                                      "\"{}\" and in \"{}\"",
+                                      id, groups[0].name(), groups[1].name()));
               break;
             }
         if (setup.configuration().box.dimension == 2) {

@@ -39,6 +39,10 @@ class Resolver {
     const int ways = (s.value || !s.types.empty() ? 1 : 0) + (s.from ? 1 : 0) + (s.random ? 1 : 0);
     if (!is_attribute_name(name))
       return report_(path, fmt::format("must have a name of {}", attribute_name_rule)), false;
+    if (formula::arity(name) > 0 || name == "pi")
+      return report_(path, fmt::format("must have a name of its own: in formulas \"{}\" is a {}",
+                                       name, name == "pi" ? "number" : "function")),
+             false;
     if (ways != 1) return report_(path, "must have one of: default and types; from; random"), false;
     open_.push_back(name);
     std::vector<double> values;

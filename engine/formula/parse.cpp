@@ -199,7 +199,8 @@ class Parser {
     const std::string name = take_name();
     if (name.empty()) expected("a number, a name or \"(\"");
     if (take("(")) return function(name, at);
-    if (arity(name) > 0) expected(fmt::format("\"(\" after the function {}", name));
+    if (arity(name) > 0 && std::ranges::count(variables_, name) == 0)
+      expected(fmt::format("\"(\" after the function {}", name));
     return named(name, at);
   }
 

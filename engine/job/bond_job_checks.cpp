@@ -32,6 +32,7 @@ void Job::keep_stages_with_motion(std::vector<bool>& stages, const std::vector<s
     const Integrator* const integrator = parts_.stages[stage]->integrator();
     return integrator != nullptr && integrator->timestep() > 0;
   };
+  if (!names.empty() && std::ranges::find(stages, true) == stages.end()) return;  // told already
   bool any = false;
   for (std::size_t k = 0; k < stages.size(); ++k) {
     if (stages[k] && !can(k) && !names.empty())

@@ -44,6 +44,20 @@ std::string device_text(const Device& device) {
          device.description();
 }
 
+/// Whether a group has particles of types that a force names: a list, or an object by them.
+bool has_of_types(const Group& group, const Json& named, const Configuration& c) {
+  if ((!named.is_array() && !named.is_object()) || named.empty()) return true;
+  const auto by_type = group.count_by_type(c.type, c.types.size());
+  for (const auto& [key, value] : named.items()) {
+    const std::string type = named.is_object()   ? key
+                             : value.is_string() ? value.get<std::string>()
+                                                 : "";
+    const auto at = std::ranges::find(c.types, type);
+    if (at == c.types.end() || by_type[std::size_t(at - c.types.begin())] > 0) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Job::Job(const JsonFile& file, Registry& registry, PluginLoader& plugins, JobOptions options,
@@ -381,9 +395,17 @@ void Job::put_forces_on_groups() {
     Setup setup(context_, settings_.forces[k].path);
     const Group* const group = setup.group(name, "on");
     if (!group || name == "all") continue;
+    const Json record = record_component(settings_.forces[k]);
     if (forces_[k]->traits().reads != ForceTraits::Reads::nothing)
       setup.error("on", fmt::format("{} acts between particles, and cannot act on a group alone",
                                     settings_.forces[k].type()));
+    else if (record.contains("groups"))
+      setup.error("on", fmt::format("{} acts on its \"groups\": leave this out",
+                                    settings_.forces[k].type()));
+    else if (!group->changes() && !has_of_types(*group, record.value("types", Json()), c))
+      setup.error("on", fmt::format("the group \"{}\" has no particles of the \"types\" that the "
+                                    "force acts on",
+                                    name));
     else
       forces_[k]->act_on(context_.device, *group,
                          group->changes() ? std::vector<std::int64_t>{}
@@ -413,7 +435,6 @@ void Job::make_components() {
   check_velocities();
   check_ranges();
   check_topology();
-  check_strides();
   check_exclusions();
   check_boxes();
   check_objections();
@@ -421,6 +442,7 @@ void Job::make_components() {
   check_reservoir();
   check_dynamic_bonds();
   check_attribute_updates();
+  check_strides();
   check_orientations();
   check_bodies();
   check_constraints();

@@ -141,9 +141,9 @@ class Job {
   void make_simulation(bool resumed);
   /// Is every part of the job used by one of its stages?
   void check_use();
-  /// Is every observer called at least once?
   void find_frozen_types();
   void make_schedules();
+  /// Is every observer called at least once? Do updates of attributes and dynamic bonds ever act?
   void check_strides();
   void check_ranges();
   /// Do forces, observers and stages take what stages do to the box?

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "engine/communicator/communicator.h"
 #include "engine/dynamics/velocity_checks.h"
@@ -22,6 +23,43 @@ std::string flat_hint(const Box& box) {
   const auto h = box.heights();
   if (box.dimension == 2 || !(h.z < 0.2 * std::min(h.x, h.y))) return "";
   return "; if the system is two-dimensional, add \"dimension\": 2 to \"system\"";
+}
+
+/// Where stages begin and the last one ends, as far as it is known.
+using Begins = std::vector<std::optional<std::int64_t>>;
+
+bool acts_in(const std::vector<bool>& stages, std::size_t k) { return stages.empty() || stages[k]; }
+
+/// Whether no multiple of the stride is in any of these stages (none: in all).
+bool is_never_due(std::int64_t stride, const Begins& begins, const std::vector<bool>& stages,
+                  bool at_zero) {
+  if (stride <= 0) return false;  // not at all, or a mistake that is told
+  bool somewhere = false;
+  for (std::size_t k = 0; k + 1 < begins.size(); ++k) {
+    if (!acts_in(stages, k)) continue;
+    if (!begins[k + 1]) return false;
+    somewhere = true;
+    const std::int64_t begin = *begins[k], behind = begin % stride;
+    if (behind == 0 && (begin > 0 || at_zero)) return false;
+    if (stride - behind <= *begins[k + 1] - begin) return false;
+  }
+  return somewhere;
+}
+
+/// What is wrong with a list of steps that goes beyond the end of every stage.
+std::string never_reached(const Json& observer, const Begins& begins,
+                          const std::vector<bool>& stages) {
+  const auto steps = observer.at("schedule").value("steps", std::vector<std::int64_t>{});
+  std::int64_t longest = 0;
+  for (std::size_t k = 0; k + 1 < begins.size(); ++k) {
+    if (!acts_in(stages, k)) continue;
+    if (!begins[k + 1]) return {};
+    longest = std::max(longest, *begins[k + 1] - *begins[k]);
+  }
+  const auto late = std::ranges::upper_bound(steps, longest);
+  if (late == steps.end()) return {};
+  return fmt::format("step {} is never reached: no stage in which it is called has more than {}",
+                     *late, longest);
 }
 
 }  // namespace
@@ -99,33 +137,50 @@ void Job::make_schedules() {
 
 void Job::check_strides() {
   if (parts_.stage_names.size() < parts_.stages.size()) return;  // a stage is refused as it is
-  // Where stages begin, as far as it is known: not behind one that may end by itself.
-  std::vector<std::int64_t> begins{0};
+  // Where stages begin: not known behind one that may end by itself.
+  Begins begins{0};
   for (std::size_t k = 0; k < parts_.stages.size(); ++k) {
     if (!parts_.stages[k]) return;
     const Integrator* const integrator = parts_.stages[k]->integrator();
     const Json steps = record_component(settings_.stages[k]).value("steps", Json());
-    if (!integrator || integrator->finish_stride() > 0 || !steps.is_number_integer()) break;
     constexpr std::int64_t most = std::int64_t(1) << 53;  // more is not counted
-    begins.push_back(begins.back() + std::clamp<std::int64_t>(steps.get<std::int64_t>(), 0, most));
+    if (!begins[k] || !integrator || integrator->finish_stride() > 0 || !steps.is_number_integer())
+      begins.emplace_back();
+    else
+      begins.push_back(*begins[k] + std::clamp<std::int64_t>(steps.get<std::int64_t>(), 0, most));
   }
   for (std::size_t i = 0; i < parts_.observers.size(); ++i) {
-    if (!parts_.observers[i] || parts_.calls[i].schedule) continue;
-    const std::int64_t stride = parts_.observers[i]->stride();
+    if (!parts_.observers[i]) continue;
+    const std::string& path = settings_.observers[i].path;
     const auto& called = parts_.observer_stages.at(i);
-    bool unseen = stride > 0;
-    for (std::size_t k = 0; k < parts_.stages.size() && unseen; ++k) {
-      if (!called.empty() && !called[k]) continue;
-      if (k + 1 >= begins.size()) return;
-      const std::int64_t behind = begins[k] % stride;
-      unseen = behind != 0 && stride - behind > begins[k + 1] - begins[k];
+    if (parts_.calls[i].schedule) {
+      const std::string late =
+          never_reached(record_component(settings_.observers[i]), begins, called);
+      if (!late.empty()) warn(join_path(path, "schedule"), late);
+      continue;
     }
-    if (unseen)
-      warn(settings_.observers[i].path,
-           fmt::format("is never called: its stages contain no multiple of its stride {}; choose "
-                       "another stride or other stages",
-                       stride));
+    const std::int64_t stride = parts_.observers[i]->stride();
+    if (is_never_due(stride, begins, called, true))
+      warn(path, fmt::format("is never called: its stages contain no multiple of its stride {}; "
+                             "choose another stride or other stages",
+                             stride));
   }
+  const auto warn_of = [&](const std::string& path, const char* what, std::int64_t stride,
+                           const std::vector<bool>& stages) {
+    if (is_never_due(stride, begins, stages, false))
+      warn(path, fmt::format("has no effect: the stages in which it acts contain no multiple of "
+                             "{} {}",
+                             what, stride));
+  };
+  for (const AttributeRule& rule : attribute_rules_)
+    warn_of(fmt::format("attributes.{}.updates", rule.name), "every", rule.every, rule.stages);
+  if (!bond_rules_) return;
+  for (std::size_t k = 0; k < bond_rules_->form.size(); ++k)
+    warn_of(fmt::format("dynamic_bonds.form[{}]", k), "the stride", bond_rules_->stride,
+            bond_rules_->form[k].stages);
+  for (std::size_t k = 0; k < bond_rules_->broken.size(); ++k)
+    warn_of(fmt::format("dynamic_bonds.break[{}]", k), "the stride", bond_rules_->stride,
+            bond_rules_->broken[k].stages);
 }
 
 void Job::check_velocities() {

@@ -526,6 +526,11 @@ class Attributes(JobCase):
         self.refused(sigma("1", between=[2, 3]), "particle 0 has 1, which is not from 2 to 3")
         self.refused(sigma("1", every=0), "sigma.updates.every: must be positive")
         self.refused(sigma("1", stages=["x"]), 'no stage has the name or the type "x"')
+        late = sigma("1", every=1000)
+        with open(self.path("late.json"), "w") as out:
+            json.dump(late, out)
+        self.assertIn("sigma.updates: warning: has no effect: the stages in which it acts contain "
+                      "no multiple of every 1000", self.perrin("validate", "late.json").stderr)
         wrong = sigma("1")
         wrong["attributes"]["sigma"]["changes"] = "1 + t"
         self.refused(wrong, 'updates: cannot stand beside "changes"')
@@ -588,6 +593,9 @@ class Attributes(JobCase):
                      'groups.g.formula: .*no attribute "tau"')
         self.refused(liquid(attributes={"sigma": {"default": 1}, "mass": {"default": -1}}),
                      "attributes: .*mass")
+        for name, kind in (("exp", "function"), ("pi", "number")):
+            self.refused(liquid(attributes={"sigma": {"default": 1}, name: {"default": 1}}),
+                         f'attributes.{name}: must have a name of its own.* is a {kind}')
 
 
 if __name__ == "__main__":

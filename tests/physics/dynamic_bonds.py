@@ -301,6 +301,10 @@ class DynamicBonds(JobCase):
         self.refused(gel(form=[{**FORM, "angle": "bend"}]),
                      'no force acts on the angles of type "bend" that dynamic_bonds makes')
         self.refused(gel(form=[{**FORM, "stages": ["cure"]}]), "no stage has the name.*cure")
+        with open(self.path("late.json"), "w") as out:
+            json.dump(gel(stride=10 ** 6), out)
+        self.assertRegex(self.perrin("validate", "late.json").stderr,
+                         r"form\[0\]: warning: has no effect: .* no multiple of the stride 1000000")
         self.refused(gel(**{"break": [{"bond": "ba"}]}), 'unknown bond type "ba"')
         self.refused(gel(**{"break": [{"bond": "ab", "force": 0}]}), r"force: must be positive")
         self.refused(gel(form=[{**FORM, "distances": 1}]), "distances.*unknown|unknown.*distances")
