@@ -16,12 +16,14 @@ class Circles(unittest.TestCase):
         """What scripts/layers says of a tree with these files (name → names that it includes)."""
         with tempfile.TemporaryDirectory() as name:
             root = pathlib.Path(name)
-            for folder in ("a", "cmake", "docs/guide", "scripts"):
+            for folder in ("a", "cmake", "docs/guide", "scripts", "tests/fuzz", "io"):
                 (root / folder).mkdir(parents=True)
             shutil.copy(LAYERS, root / "scripts/layers")
             (root / "ARCHITECTURE.md").write_text(TABLE)
             (root / "cmake/PublicHeaders.cmake").write_text("set(NONE)")
             (root / "docs/guide/plugins.md").write_text("")
+            (root / "tests/fuzz/CMakeLists.txt").write_text("")
+            (root / "io/file_formats.cmake").write_text("")
             for file, includes in files.items():
                 lines = "".join(f'#include "{other}"\n' for other in includes)
                 (root / "a" / file).write_text(lines)
