@@ -5,7 +5,8 @@
 
 #include "app/checkpoint_path.h"
 #include "app/commands.h"
-#include "app/ensemble/ensemble_run.h"
+#include "app/ensemble/ensemble_commands.h"
+#include "app/ensemble/ensemble_files.h"
 #include "app/job_files.h"
 #include "app/resumed_job.h"
 #include "app/run_console.h"
@@ -128,12 +129,12 @@ void resume_command(const RunArguments& a) {
   const IgnoredSignal closed_pipe(SIGPIPE);
   check_output_directory(a);
   if (is_ensemble_folder(a.file)) {
-    if (!a.sets.empty() || a.more_steps > 0 || !a.output_directory.empty())
+    if (!a.output_directory.empty())
       throw UserError(fmt::format(
-          "{}: is the folder of an ensemble, which goes on as it was begun; --set, --steps and "
-          "--output-dir are for one system: perrin resume {}/SYSTEM",
-          a.file, a.file));
-    return resume_ensemble(a.file, options_of(a));
+          "{0}: is the folder of an ensemble, which goes on there; --output-dir is for one system: "
+          "perrin resume {0}/SYSTEM",
+          a.file));
+    return resume_ensemble(a.file, {a.sets, a.more_steps}, options_of(a));
   }
   io::FolderLocks locks;
   const fs::path file = checkpoint_path(a.file);

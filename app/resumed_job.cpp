@@ -79,7 +79,7 @@ std::string longer_by(const Json& job, std::int64_t steps) {
 }
 
 void set_resumed_job(JsonFile& job, const std::vector<std::string>& assignments,
-                     const Standing& standing) {
+                     const Standing& standing, bool repeated) {
   const Json before = job.value();
   for (const std::string& assignment : assignments) {
     const std::string path = assignment.substr(0, assignment.find('='));
@@ -95,7 +95,9 @@ void set_resumed_job(JsonFile& job, const std::vector<std::string>& assignments,
           fmt::format("--set {}: {} cannot change in a resumed run; forces, observers, stages, "
                       "neighbors, title, author and plugins can",
                       assignment, key));
+    const Json known = repeated ? job.value() : Json();
     job.set(assignment);
+    if (repeated && job.value() == known) continue;
     for (std::uint64_t k = 0; k < standing.stage; ++k)
       if (path.rfind(fmt::format("stages[{}]", k), 0) == 0)
         throw UserError(fmt::format("--set {}: this stage is complete; the run is in stages[{}]",
@@ -139,14 +141,15 @@ void check_continued_files(const Json& before, const Json& job,
 }
 
 ResumedJob read_resumed_job(const std::filesystem::path& given,
-                            std::vector<std::string> assignments, std::int64_t more_steps) {
+                            std::vector<std::string> assignments, std::int64_t more_steps,
+                            bool repeated) {
   const std::filesystem::path path = checkpoint_path(given);
   Checkpoint checkpoint = read_checkpoint(path);
   JsonFile file = JsonFile::parse(checkpoint.job, path.string());
   check_contents(checkpoint, file.value(), path.string());
   const Standing standing = standing_of(checkpoint.records);
   if (more_steps > 0) assignments.push_back(longer_by(file.value(), more_steps));
-  set_resumed_job(file, assignments, standing);
+  set_resumed_job(file, assignments, standing, repeated);
   const bool complete =
       standing.complete &&
       file.value()["stages"] == Json::parse(checkpoint.job, nullptr, true, true)["stages"];

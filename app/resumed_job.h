@@ -27,9 +27,10 @@ std::string longer_by(const Json& job, std::int64_t steps);
 
 /// Applies --set to the job of a checkpoint. Throws UserError for what a resumed run cannot change:
 /// what the particles were made from, random numbers and units, stages that are done, and the types
-/// of components. Stages may be added.
+/// of components. Stages may be added. `repeated`: those may be among them that the job has
+/// already.
 void set_resumed_job(JsonFile& job, const std::vector<std::string>& assignments,
-                     const Standing& standing);
+                     const Standing& standing, bool repeated = false);
 
 /// Throws UserError where an observer was given another file that is not there: a resumed run goes
 /// on with the files of the run before. `before`: the job of the checkpoint.
@@ -44,9 +45,9 @@ struct ResumedJob {
   std::uint64_t stage = 0;
   bool complete = false;  // nothing is left to do
 };
-/// `more_steps`: of the last stage. Throws UserError.
+/// `more_steps`: of the last stage. `repeated`: as of set_resumed_job(). Throws UserError.
 ResumedJob read_resumed_job(const std::filesystem::path& path, std::vector<std::string> assignments,
-                            std::int64_t more_steps);
+                            std::int64_t more_steps, bool repeated = false);
 /// Folders, and the device and its threads unless they are named, as they were: the same bits.
 /// Throws UserError where files that are to be continued are not there.
 void continue_options(const ResumedJob& resumed, JobOptions& options, bool other_output_directory);

@@ -119,8 +119,8 @@ const char* const ensemble_text =
               the stages in which this is done. exchange.csv says which replica each system has
   ensemble.json has the job and the values; system.json in each folder says how it ended: complete,
   or failed and why. One that fails leaves the others alone; the program then ends with status 3.
-  Signals and --time-limit stop all systems with checkpoints; perrin resume FOLDER goes on. An
-  ensemble is one process, and does not run under mpirun.
+  Signals and --time-limit stop all systems with checkpoints; perrin resume FOLDER goes on, with
+  --steps and --set for all systems. Under mpirun the systems are dealt out over the processes.
 )";
 
 }  // namespace

@@ -39,11 +39,12 @@ void write_ensemble_file(const fs::path& folder, const Variations& variations,
   for (std::int64_t k = 0; k < variations.count(); ++k)
     systems.push_back(
         {{"folder", variations.name(k)}, {"values", object_of(variations.values(k))}});
-  const Json all{{"perrin", engine_version()},
-                 {"job_directory", record.job_directory},
-                 {"device", record.device},
-                 {"job", Json::parse(record.job)},
-                 {"systems", systems}};
+  Json all{{"perrin", engine_version()},
+           {"job_directory", record.job_directory},
+           {"device", record.device},
+           {"job", Json::parse(record.job)},
+           {"systems", systems}};
+  if (!record.changes.empty()) all["changes"] = record.changes;
   write_text(folder / ensemble_file_name, all.dump(1) + "\n");
 }
 
@@ -67,6 +68,11 @@ EnsembleRecord read_ensemble_file(const fs::path& folder) {
   if (!all.contains("job") || !all["job"].is_object() || !all["job"].contains("ensemble"))
     throw UserError(fmt::format("{}: not a file of an ensemble: it has no \"job\"", file.string()));
   record.job = all["job"].dump();
+  for (const Json& change : all.value("changes", Json::array())) {
+    if (!change.is_string())
+      throw UserError(fmt::format("{}: \"changes\": expected a list of strings", file.string()));
+    record.changes.push_back(change);
+  }
   return record;
 }
 
@@ -76,13 +82,13 @@ void write_system_file(const fs::path& folder, const Variations& variations, std
            {"values", object_of(variations.values(system))},
            {"state", error.empty() ? "complete" : "failed"}};
   if (!error.empty()) all["error"] = error;
-  write_text(folder / "system.json",
+  write_text(folder / system_file_name,
              all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 std::optional<bool> system_ended(const fs::path& folder) {
   const Json all =
-      Json::parse(read_whole_file(folder / "system.json").value_or(""), nullptr, false);
+      Json::parse(read_whole_file(folder / system_file_name).value_or(""), nullptr, false);
   if (!all.is_object() || !all.contains("state")) return {};
   if (all["state"] == "complete") return true;
   if (all["state"] == "failed") return false;

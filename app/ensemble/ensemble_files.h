@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/ensemble/replica_exchange.h"
 #include "engine/job/variations.h"
@@ -13,10 +14,14 @@
 namespace perrin {
 
 constexpr const char* ensemble_file_name = "ensemble.json";
+constexpr const char* system_file_name = "system.json";
 
 struct EnsembleRecord {
   std::string job;  // JSON with "ensemble" and seed
   std::string job_directory, device;
+  /// --set of resumed runs, in turn: `job` has them, checkpoints of systems that have not gone on
+  /// since do not.
+  std::vector<std::string> changes;
 };
 void write_ensemble_file(const std::filesystem::path& folder, const Variations& variations,
                          const EnsembleRecord& record);

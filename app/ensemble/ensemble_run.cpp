@@ -24,13 +24,6 @@ constexpr std::size_t most_shown = 5;                               // different
 constexpr std::int64_t most_on_a_gpu = 1024;                        // systems at once …
 constexpr std::int64_t particles_on_a_gpu = std::int64_t(1) << 24;  // … and their particles
 
-std::string device_of(const JsonFile& file, const JobOptions& options) {
-  if (!options.device.empty()) return options.device;
-  const Json& job = file.value();
-  return job.contains("device") && job["device"].is_string() ? job["device"].get<std::string>()
-                                                             : "auto";
-}
-
 /// Threads and the GPU of this process, of all that the host has. While no process is alone yet.
 JobOptions with_share_of_host(JobOptions options) {
   if (options.threads <= 0) options.threads = default_threads();
@@ -56,13 +49,13 @@ void on_threads(int count, const WarningsHeard::Function& hears, const F& work) 
 
 }  // namespace
 
-EnsembleRun::EnsembleRun(const Variations& variations, JobOptions options, bool resuming,
+EnsembleRun::EnsembleRun(const Variations& variations, JobOptions options, Resumed resumed,
                          WarningsHeard::Function hears)
     : variations_(variations),
       options_(with_share_of_host(std::move(options))),
       hears_(std::move(hears)),
       console_(options_.quiet || !all_.first()),
-      context_{variations, {}, resuming} {
+      context_{variations, {}, resumed.resuming, std::move(resumed.changes)} {
   const int threads = options_.threads;
   const std::int64_t count = (variations.count() + all_.count() - 1) / all_.count();
   if (!options_.validating)
@@ -101,6 +94,7 @@ void EnsembleRun::validate() {
       system.begin();
       tell_warnings(system);
       most_particles_ = std::max(most_particles_, system.particles());
+      if (!system.is_complete()) left_.push_back(k);
     } catch (const UserError& e) {
       mistakes[std::size_t(k)] = e.what();
     }
@@ -490,68 +484,6 @@ void EnsembleRun::summary(double seconds) {
     throw RunError(fmt::format("{} of {} systems failed, the first of them system {}: {}",
                                failures_.size(), variations_.count(),
                                variations_.name(failures_.front().system), failures_.front().what));
-}
-
-void run_ensemble(JsonFile file, JobOptions options, WarningsHeard::Function hears) {
-  Components components;
-  Communicator& all = Communicator::world();
-  require_same_program(file.value(), options);
-  const Json whole = file.value();
-  const Variations variations(std::move(file), components.registry);
-  options.device = device_of(variations.file(), options);
-  const bool replaced = is_ensemble_folder(options.output_directory);
-  if (replaced && !options.overwrite)
-    throw UserError(fmt::format(
-        "{0}: has an ensemble already: perrin resume {0} continues it, --overwrite replaces it",
-        options.output_directory.string()));
-  const fs::path store = options.output_directory / ensemble_store_name;
-  if (std::error_code ignored;
-      variations.settings().files == "one" && fs::exists(store, ignored) && !options.overwrite)
-    throw UserError(fmt::format("{}: exists; --overwrite replaces it", store.string()));
-  EnsembleRun run(variations, options, false, std::move(hears));
-  run.validate();
-  all.barrier();  // all have looked at what is there
-  if (all.first()) {
-    make_folder(options.output_directory);
-    for (std::int64_t k = 0; k < variations.count(); ++k) {
-      std::error_code ignored;
-      fs::remove(options.output_directory / variations.name(k) / "system.json", ignored);
-    }
-    std::error_code ignored;
-    if (replaced) fs::remove(options.output_directory / exchange_file_name, ignored);
-    if (options.overwrite && (replaced || variations.settings().files == "one"))
-      fs::remove(store, ignored);  // of the one before
-    Json job = whole;
-    job["seed"] = variations.seed();
-    write_ensemble_file(
-        options.output_directory, variations,
-        {job.dump(), fs::absolute(options.job_directory).lexically_normal().string(),
-         options.device});
-  }
-  run.execute();
-}
-
-void validate_ensemble(JsonFile file, JobOptions options) {
-  Components components;
-  require_same_program(file.value(), options);
-  const std::string name = file.name();
-  const Variations variations(std::move(file), components.registry);
-  EnsembleRun run(variations, std::move(options), false);
-  run.validate();
-  fmt::print("ensemble  {} systems\n{}: valid\n", variations.count(), name);
-}
-
-void resume_ensemble(const fs::path& folder, JobOptions options, WarningsHeard::Function hears) {
-  const EnsembleRecord record = read_ensemble_file(folder);
-  Components components;
-  const Variations variations(JsonFile::parse(record.job, (folder / ensemble_file_name).string()),
-                              components.registry);
-  options.job_directory = record.job_directory;
-  options.output_directory = folder;
-  if (options.device.empty()) options.device = record.device;
-  require_same_program(Json::parse(record.job), options);
-  EnsembleRun run(variations, options, true, std::move(hears));
-  run.execute();
 }
 
 }  // namespace perrin

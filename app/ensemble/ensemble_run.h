@@ -20,15 +20,21 @@ namespace perrin {
 
 class EnsembleRun {
  public:
+  struct Resumed {
+    bool resuming = false;
+    std::vector<std::string> changes;  // EnsembleRecord::changes
+  };
   /// `options`: as of one job; output_directory is the folder of the ensemble. As long as it lives
   /// each process is alone. All processes call what follows. `hears`: warnings go there, on any
   /// thread; empty: to standard error.
-  EnsembleRun(const Variations& variations, JobOptions options, bool resuming,
+  EnsembleRun(const Variations& variations, JobOptions options, Resumed resumed,
               WarningsHeard::Function hears = {});
 
   /// Makes every system's job without running it. Throws UserError with the mistakes of the first
   /// systems that have any.
   void validate();
+  /// The systems that validate() has found not to be at their end.
+  const std::vector<std::int64_t>& left() const { return left_; }
   /// Runs all systems to their ends, or until a signal or the time limit. One that fails is told
   /// and left; the others go on. Throws RunError, in all processes, where any has failed.
   void execute();
@@ -69,8 +75,9 @@ class EnsembleRun {
   std::vector<std::int64_t> mine_;     // systems of this process
   int workers_ = 1;                    // threads
   int at_once_ = 1;                    // systems
-  std::int64_t most_particles_ = 0;    // of a system, as far as they have been seen
-  std::unique_ptr<Batch> batch_;       // of a GPU; outlives systems
+  std::vector<std::int64_t> left_;
+  std::int64_t most_particles_ = 0;  // of a system, as far as they have been seen
+  std::unique_ptr<Batch> batch_;     // of a GPU; outlives systems
   EnsembleContext context_;
   std::unique_ptr<ReplicaExchange> exchange_;
   std::unique_ptr<ExchangeTable> table_;
@@ -87,11 +94,5 @@ class EnsembleRun {
   std::string error_;              // what ended the work here that is not of one system
   std::atomic<bool> over_{false};  // systems elsewhere, or others that exchange, were stopped
 };
-
-/// perrin run, validate and resume of an ensemble. `hears`: as of EnsembleRun.
-void run_ensemble(JsonFile file, JobOptions options, WarningsHeard::Function hears = {});
-void validate_ensemble(JsonFile file, JobOptions options);
-void resume_ensemble(const std::filesystem::path& folder, JobOptions options,
-                     WarningsHeard::Function hears = {});
 
 }  // namespace perrin

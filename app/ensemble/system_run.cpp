@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "app/ensemble/ensemble_files.h"
+#include "engine/base/error.h"
 #include "io/checkpoint.h"
 
 #ifdef PERRIN_CUDA
@@ -44,11 +46,15 @@ void SystemRun::begin() {
   std::optional<Archive> restored;
   std::error_code ignored;
   if (ensemble_.resuming && fs::exists(checkpoint(), ignored)) {
-    resumed_.emplace(read_resumed_job(checkpoint(), {}, 0));
+    resumed_.emplace(read_resumed_job(checkpoint(), ensemble_.changes, 0, true));
     facts_ = resumed_->checkpoint.facts;
     continue_options(*resumed_, options_, false);
     restored.emplace(Archive::restoring(std::move(resumed_->checkpoint.records)));
   } else {
+    if (ensemble_.resuming && system_ended(folder_) == true)
+      throw UserError(
+          "is complete and has no checkpoint to go on from: an observer of type \"checkpoint\" "
+          "writes one at the end");
     file_.emplace(ensemble_.variations.job(system_));
     // What a killed run has left of a system without a checkpoint is begun anew.
     options_.overwrite = options_.overwrite || ensemble_.resuming;

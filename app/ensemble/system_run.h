@@ -25,6 +25,7 @@ struct EnsembleContext {
   const Variations& variations;
   JobOptions options;  // output_directory: the folder of the ensemble; threads: of one system
   bool resuming = false;
+  std::vector<std::string> changes;  // EnsembleRecord::changes
   Components components{};
   std::mutex making{};  // of a job: plug-ins and types of formulas are everybody's
   /// Why all systems are to stop; empty: they go on.
@@ -49,6 +50,8 @@ class SystemRun {
   void end();
 
   bool complete() const { return complete_; }
+  /// Of a system that goes on from a checkpoint: it was at its end already.
+  bool is_complete() const { return resumed_ && resumed_->complete; }
   bool stopped() const { return stopped_; }
   Run& run() { return *run_; }
   std::uint64_t step() const { return run_->simulation().step(); }

@@ -15,6 +15,7 @@
 
 #include "app/ensemble/ensemble_files.h"
 #include "app/ensemble/ensemble_store.h"
+#include "app/report/ensemble_curves.h"
 #include "app/report/lines.h"
 #include "app/report/number.h"
 #include "app/report/observables.h"
@@ -74,9 +75,9 @@ class EnsembleFolder {
   Json page() {
     Json rows = Json::array();
     for (std::size_t k = 0; k < systems_.size(); ++k) rows.push_back(system_row(k));
+    group_systems();
     read_tables();
     take_files();
-    group_systems();
     std::string text =
         fmt::format("Ensemble of {} systems: {} complete", systems_.size(), count("complete"));
     if (count("failed") > 0) text += fmt::format(", {} failed", count("failed"));
@@ -90,6 +91,7 @@ class EnsembleFolder {
               {"axes", axes()},
               {"groups", groups_json()},
               {"quantities", quantities_json()},
+              {"curves", curves_->json()},
               {"exchange", exchange()}}},
             {"runs", {run}},
             {"standing",
@@ -200,6 +202,7 @@ class EnsembleFolder {
       q.mean[k] = real(result["value"]), q.error[k] = real(result["error"]);
       q.level[k] = 1;
     }
+    for (const Json& curve : seen["curves"]) curves_->add(k, file, curve);
   }
   static double real(const Json& value) {
     return value.is_number() ? value.get<double>() : unknown;
@@ -239,13 +242,16 @@ class EnsembleFolder {
   /// Systems whose values are the same but for the seed.
   void group_systems() {
     std::map<std::string, std::size_t> known;
+    std::vector<std::size_t> group_of;
     for (std::size_t k = 0; k < systems_.size(); ++k) {
       Json values = systems_[k]["values"];
       values.erase("seed");
       const auto [it, is_new] = known.emplace(values.dump(), groups_.size());
       if (is_new) groups_.push_back({values, {}});
       groups_[it->second].systems.push_back(k);
+      group_of.push_back(it->second);
     }
+    curves_.emplace(std::move(group_of), groups_.size());
   }
 
   Json groups_json() const {
@@ -392,6 +398,7 @@ class EnsembleFolder {
   std::vector<Quantity> quantities_;
   std::map<std::tuple<std::string, std::string, std::string>, std::size_t> places_;
   std::vector<Group> groups_;
+  std::optional<EnsembleCurves> curves_;
 };
 
 }  // namespace

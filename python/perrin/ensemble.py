@@ -9,9 +9,10 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
 
 import numpy as np
 
+from perrin import arguments
 from perrin._perrin import resume_ensemble as _resume, run_ensemble as _run
 from perrin.errors import JobError
-from perrin.simulation import _plain
+from perrin.simulation import _assignments, _plain
 from perrin.statistics import mean
 from perrin.trajectory import Trajectory, open as _open, table_of, thermo as _thermo
 
@@ -152,9 +153,14 @@ class Ensemble:
             for name, value in store[group].attrs.items():
                 out.attrs[name] = value
 
-    def resume(self, *, device: str = "", threads: int = 0, quiet: bool = True) -> Ensemble:
-        """Goes on where systems were stopped; complete ones stay as they are."""
-        _resume(os.fspath(self.folder), device, threads, quiet)
+    def resume(self, *, more_steps: int = 0, set: Optional[Mapping[str, Any]] = None,
+               device: str = "", threads: int = 0, quiet: bool = True) -> Ensemble:
+        """Goes on where systems were stopped; complete ones stay as they are, unless there is more
+        to do. `more_steps`: extends the last stage of all systems. `set`: settings of the job by
+        their paths, for all systems; not those that vary."""
+        _resume(os.fspath(self.folder), _assignments(set, []),
+                arguments.whole(more_steps, "more_steps", 0), device, threads, quiet)
+        self.__init__(self.folder)
         self._say_if_stopped()
         return self
 

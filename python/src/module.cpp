@@ -8,10 +8,11 @@
 
 #include "app/build_check.h"
 #include "app/commands.h"
-#include "app/ensemble/ensemble_run.h"
+#include "app/ensemble/ensemble_commands.h"
 #include "app/job_files.h"
 #include "engine/job/job.h"
 #include "engine/job/plugin_api.h"
+#include "engine/job/variations.h"
 #include "python/src/captured_force.h"
 #include "python/src/session.h"
 #include "python/src/state.h"
@@ -99,12 +100,13 @@ void ensemble(const std::string& file, const std::string& text, const std::strin
       [&](const WarningsHeard::Function& hears) { run_ensemble(std::move(job), options, hears); });
 }
 
-void resumed_ensemble(const std::string& folder, const std::string& device, int threads,
-                      bool quiet) {
+void resumed_ensemble(const std::string& folder, const std::vector<std::string>& sets,
+                      std::int64_t more_steps, const std::string& device, int threads, bool quiet) {
   JobOptions options;
   options.device = device, options.threads = threads, options.quiet = quiet;
-  with_warnings(
-      [&](const WarningsHeard::Function& hears) { resume_ensemble(folder, options, hears); });
+  with_warnings([&](const WarningsHeard::Function& hears) {
+    resume_ensemble(folder, {sets, more_steps}, options, hears);
+  });
 }
 
 /// A module beside a library of another build would crash wherever their classes differ.
@@ -136,8 +138,8 @@ NB_MODULE(_perrin, m) {
   m.def("schema", schema, "the JSON Schema of jobs, as text");
   m.def("run_ensemble", ensemble, nb::arg("file"), nb::arg("text"), nb::arg("device"),
         nb::arg("threads"), nb::arg("folder"), nb::arg("overwrite"), nb::arg("quiet"));
-  m.def("resume_ensemble", resumed_ensemble, nb::arg("folder"), nb::arg("device"),
-        nb::arg("threads"), nb::arg("quiet"));
+  m.def("resume_ensemble", resumed_ensemble, nb::arg("folder"), nb::arg("sets"),
+        nb::arg("more_steps"), nb::arg("device"), nb::arg("threads"), nb::arg("quiet"));
   m.def("program", program, nb::arg("arguments"), "the program perrin: its exit status");
   m.def("cuda_count", [] { return perrin::Device::cuda_count(); });
   m.attr("version") = perrin::engine_version();

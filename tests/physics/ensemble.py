@@ -44,6 +44,7 @@ def free_particles(number):
     return {"type": "random", "particles": {"A": number}, "box": [20, 20, 20], "min_distance": 0}
 
 
+CHECKPOINT = {"type": "checkpoint"}  # at the end
 TEMPERATURE = "stages[0].integrator.temperature"
 
 
@@ -57,7 +58,8 @@ class Ensemble(JobCase):
             with h5py.File(self.path(folder, file)) as h:
                 h.visititems(lambda name, item: found.update({(file, name): item[()]})
                              if isinstance(item, h5py.Dataset) and item.dtype.kind in "iuf"
-                             and not name.endswith("wall_time") else None)
+                             and not name.endswith("wall_time")
+                             and "/perrin/earlier/" not in name else None)  # jobs of resumed runs
         return found
 
     def same(self, one, other, *files):
@@ -230,6 +232,62 @@ class Ensemble(JobCase):
         self.assertEqual(self.exchanges("whole"), self.exchanges("parts"))
         for k in range(3):
             self.same(f"whole/{k}", f"parts/{k}", "thermo.h5")
+
+    def resume(self, folder, *arguments, status=0):
+        done = self.perrin("resume", self.path(folder), "--device", DEVICE, "--threads", "2",
+                           *arguments)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def test_complete_systems_go_on_with_more_steps(self):
+        """With the bits of a longer run, with exchange and without; and in another stage."""
+        for exchange in ({}, {"exchange": {"every": 20}}):
+            with self.subTest(**exchange):
+                ensemble = {"vary": {TEMPERATURE: [0.95, 1.0, 1.05]}, **exchange}
+                whole, short = f"whole{len(exchange)}", f"short{len(exchange)}"
+                self.run_job(job(ensemble, langevin(200), langevin(60)), folder=whole)
+                self.run_job(job(ensemble, langevin(120), observers=[CHECKPOINT]), folder=short)
+                self.resume(short, "--steps", "80")
+                self.resume(short)  # nothing is left to do
+                self.resume(short, "--set", "stages[1]=" + json.dumps(langevin(60)))
+                for k in range(3):
+                    self.same(f"{whole}/{k}", f"{short}/{k}", "thermo.h5")
+                if exchange:
+                    self.assertEqual(self.exchanges(whole), self.exchanges(short))
+
+    def test_a_system_that_had_not_begun_has_what_was_set(self):
+        """It has no folder; the checkpoint of the other one is from before the change."""
+        self.run_job(job({"count": 2}, langevin(40), observers=[CHECKPOINT]))
+        shutil.rmtree(self.path("1"))
+        self.resume(".", "--set", "stages[0].steps=60")
+        for k in (0, 1):
+            self.assertEqual(len(self.column("temperature", str(k))), 7)
+
+    def test_what_cannot_be_set_is_refused_and_changes_nothing(self):
+        self.run_job(job({"vary": {TEMPERATURE: [0.9, 1.1]}}, langevin(40),
+                         observers=[CHECKPOINT]))
+        with open(self.path("ensemble.json")) as file:
+            before = file.read()
+        for assignment, pattern in (
+                (TEMPERATURE + "=1", "varies from system to system"),
+                ("stages[0]=" + json.dumps(langevin(50)), "varies from system to system"),
+                ("ensemble.count=3", "cannot change in a resumed ensemble"),
+                ("system.density=0.5", "system cannot change in a resumed run"),
+                ("stages[0].stepz=50", 'did you mean "steps"')):
+            with self.subTest(assignment):
+                said = self.resume(".", "--set", assignment, status=2)
+                self.assertRegex(said, pattern)
+                with open(self.path("ensemble.json")) as file:
+                    self.assertEqual(file.read(), before)
+                with open(self.path("1", "system.json")) as file:
+                    self.assertEqual(json.load(file)["state"], "complete")
+        self.run_job(job({"count": 2}, langevin(20)), folder="none")
+        said = self.resume("none", "--steps", "20", status=2)
+        self.assertRegex(said, "system 0 and 1 others:\nis complete and has no checkpoint")
+        self.run_job(job({"count": 2, "files": "one"}, langevin(20), observers=[CHECKPOINT]),
+                     folder="one")
+        said = self.resume("one", "--steps", "20", status=2)
+        self.assertRegex(said, "files of complete systems are in ensemble.h5")
 
     def test_checkpoints_of_different_times_do_not_go_together(self):
         what = job({"count": 2, "vary": {TEMPERATURE: [0.9, 1.1]}, "exchange": {"every": 20}},

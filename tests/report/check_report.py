@@ -433,7 +433,10 @@ def check_ensembles():
     """Means of systems as their own reports have them, and over systems that differ in their seeds
     alone; exchange as the console has it."""
     temperature = "stages[0].integrator.temperature"
-    scan, command = ensemble("scan", {"vary": {temperature: [0.8, 0.8, 1.2, 1.2, 1.2, 1.0]}})
+    scan, command = ensemble(
+        "scan", {"vary": {temperature: [0.8, 0.8, 1.2, 1.2, 1.2, 1.0]}},
+        observers=[{"type": "thermo", "stride": 10}, {"type": "trajectory", "stride": 500},
+                   {"type": "rdf", "stride": 20, "rows_every": 200, "bins": 40}])
     run(*command)
     data, _ = report(scan)
     assert data["standing"] == {"state": "complete",
@@ -458,6 +461,22 @@ def check_ensembles():
             of = np.array([means[k] for k in systems])
             assert near(q["mean"][g], of.mean())
             assert near(q["error"][g], of.std(ddof=1) / np.sqrt(len(of)), 1e-3)
+    (curve,) = [c for c in data["ensemble"]["curves"] if c["name"] == "rdf"]
+    assert [g["systems"] for g in curve["groups"]] == [2, 3, 1] and curve["left_out"] == 0
+    lines = []
+    for k in range(6):
+        (line,) = next(c for o in report(scan / str(k))[0]["observables"] for c in o["curves"]
+                       if c["name"] == "rdf")["lines"]
+        lines.append(line)
+    for g, systems in enumerate(([0, 1], [2, 3, 4], [5])):
+        shown, of = curve["groups"][g], np.array([lines[k]["y"] for k in systems])
+        assert shown["x"] == lines[0]["x"]
+        assert np.allclose(shown["y"], of.mean(axis=0), rtol=1e-6)
+        assert np.allclose(shown["e"], lines[5]["e"] if g == 2 else
+                           of.std(axis=0, ddof=1) / np.sqrt(len(of)), rtol=1e-4, atol=1e-6)
+    for k in range(6):
+        (scan / str(k) / "report.html").unlink()
+    data, _ = report(scan)
     assert [s["report"] for s in data["ensemble"]["systems"]] == [None] * 6
     data, _ = report(scan, "--systems")
     assert data["ensemble"]["systems"][4]["report"] == "4/report.html"

@@ -500,12 +500,16 @@ std::map<std::string, Json> systems() {
   // Trial moves: where pairs are all there is, and where bonds and fields are, in a group.
   Json trials = job(liquid, {json(lj)}, json(bussi), 20);
   trials["stages"] = json(trial_moves);
+  trials["stages"][0]["cluster"] = json(R"({"trials": 3, "displacement": 1, "largest": 60})");
+  trials["stages"][2]["cluster"] = json(R"({"trials": 1})");
   Json trials_of_chains = chains;
   trials_of_chains["stages"] = json(trial_moves);
   trials_of_chains["groups"] = json(R"({"some": {"formula": "x + y > 0 - 3"}})");
   trials_of_chains["stages"][2]["group"] = "some";
   trials_of_chains["stages"][0]["pivot"] = json(R"({"rotation": 0.5})");
+  trials_of_chains["stages"][0]["reptation"] = json(R"({"stretch": 0.1, "bend": 1})");
   trials_of_chains["stages"][2]["crankshaft"] = json(R"({"rotation": 1, "trials": 0.6})");
+  trials_of_chains["stages"][2]["reptation"] = json(R"({"stretch": 0.2})");
   trials_of_chains["forces"].push_back(
       json(R"({"type": "harmonic_trap", "stiffness": [0.1, 0.2, 0.1], "on": "some"})"));
   Json trials_of_all = job(
@@ -537,6 +541,26 @@ std::map<std::string, Json> systems() {
   open_system["observers"].push_back(json(R"({"type": "acceptance", "stride": 4})"));
   open_system["observers"].push_back(json(R"({"type": "gsd", "stride": 5})"));
   open_system["stages"] = json(insertions);
+  // Bonds of fixed lengths; rigid bodies.
+  Json held = job(polymer, {json(lj)}, json(bussi), 120);
+  held["constraints"] = {{"bonds", {{"bond", 1}}}};
+  held["stages"] = json(R"([
+      {"type": "md", "steps": 20, "integrator": {"type": "langevin", "timestep": 0.004,
+       "temperature": 1, "friction": 1}},
+      {"type": "md", "steps": 100, "integrator": {"type": "nose_hoover", "timestep": 0.004,
+       "temperature": 1, "tau": 0.2}}])");
+  Json rigid =
+      job(R"({"type": "lattice", "structure": "sc", "density": 0.4, "cells": [7, 7, 7],
+      "types": {"D": 1, "A": 1}})",
+          {json(R"({"type": "lennard_jones", "cutoff": 2.5, "truncation": "force_shift",
+      "pairs": [{"types": ["A", "A"], "epsilon": 0.5, "sigma": 0.7}]})")},
+          json(R"({"type": "bussi", "timestep": 0.004, "temperature": 1, "tau": 0.1})"), 60);
+  rigid["orientations"] = {{"start", "random"}};
+  rigid["bodies"] = json(R"({"D": {"sites": [{"type": "A", "at": [0.3, 0.2, 0.1]},
+      {"type": "A", "at": [-0.3, 0.1, 0]}, {"type": "A", "at": [0, 0.4, 0.5]}]}})");
+  Json rigid_in_a_bath = rigid;
+  rigid_in_a_bath["stages"][0]["integrator"] =
+      json(R"({"type": "langevin", "timestep": 0.004, "temperature": 1, "friction": 1})");
   // Charges in a box that changes: a mesh and clouds, and wave vectors.
   Json ions =
       job(liquid, {json(lj_of_two), json(R"({"type": "ewald", "cutoff": 2.5, "accuracy": 0.01})")},
@@ -556,6 +580,9 @@ std::map<std::string, Json> systems() {
       {"ions", std::move(ions)},
       {"ions with multiple time steps", std::move(slow)},
       {"ions on a mesh", std::move(meshed)},
+      {"bonds of fixed lengths", std::move(held)},
+      {"rigid bodies", std::move(rigid)},
+      {"rigid bodies in a bath", std::move(rigid_in_a_bath)},
       {"particles that come and go", std::move(open_system)},
       {"trial moves", std::move(trials)},
       {"trial moves of all kinds", std::move(trials_of_all)},

@@ -12,6 +12,7 @@ const valueText = (value) => typeof value === "number" ? short(value, 6)
 function showEnsemble() {
   const e = data.ensemble;
   showMeansOfSystems(e);
+  if (e.curves.length) showCurvesOfSystems(e);
   if (e.exchange) showExchange(e.exchange);
   showSystems(e);
 }
@@ -95,6 +96,37 @@ function showAgainst(figure, o, axis, settings) {
     xLabel: axis.name === "system" ? "system" : settingName(axis.name, settings),
     yLabel: withUnit(o.name, o.unit), logX: positive && x.at(-1) / x[0] > 30, points: shared}));
   if (o.lines.length > 1) keys(figure, o.lines.map((q) => q.label));
+}
+
+/** Of many things a few, the first and the last among them. */
+const someOf = (list, most) => list.length <= most ? list
+    : [...Array(most).keys()].map((k) => list[Math.round(k * (list.length - 1) / (most - 1))]);
+
+function showCurvesOfSystems(e) {
+  const s = section("Curves");
+  const settings = Object.keys(e.groups[0].values);
+  const called = (g) => settings.map((name) => `${settingName(name, settings)} ${
+      valueText(e.groups[g.group].values[name])}`).join(", ");
+  add(s, "p", "Means over the systems that differ in their seeds alone; error bars from how " +
+      "these differ, of a single system its own.", "note");
+  const figures = add(s, "div", null, "figures");
+  for (const c of e.curves) {
+    const shown = someOf(c.groups, colors), figure = add(figures, "figure");
+    const lag = c.axis.name === "lag_time";
+    const positive = shown.every((g) => g.y.every((y, k) => y > 0 || !(g.x[k] > 0)));
+    figure.append(chart({
+      lines: shown.map((g) => ({label: called(g), x: g.x, y: g.y, e: g.e})), xLabel: axis(c.axis),
+      yLabel: withUnit(c.name, c.unit), logX: lag, logY: lag && positive,
+      points: c.axis.name === "|k|"}));
+    if (shown.length > 1) keys(figure, shown.map(called));
+    const systems = shown.map((g) => g.systems);
+    const least = Math.min(...systems), most = Math.max(...systems);
+    add(figure, "figcaption", [c.label, `${c.file}, means of ${
+        least === most ? most : `${least} to ${most}`} systems`,
+      shown.length < c.groups.length ? `${shown.length} of ${c.groups.length} settings` : "",
+      c.left_out ? `${c.left_out} systems with other bins are left out` : ""]
+      .filter((part) => part).join("; "));
+  }
 }
 
 function showExchange(x) {
