@@ -543,7 +543,7 @@ std::map<std::string, Json> systems() {
   open_system["stages"] = json(insertions);
   // Bonds of fixed lengths; rigid bodies.
   Json held = job(polymer, {json(lj)}, json(bussi), 120);
-  held["constraints"] = {{"bonds", {{"bond", 1}}}};
+  held["constraints"] = {{"bonds", {{"bond", 1}}}}, held["ignore"] = {"angles", "dihedrals"};
   held["stages"] = json(R"([
       {"type": "md", "steps": 20, "integrator": {"type": "langevin", "timestep": 0.004,
        "temperature": 1, "friction": 1}},
