@@ -158,6 +158,14 @@ RECIPES = [
       "translation": {"displacement": 0.1}},
      {"system": CHAINS, "forces": [{"type": "wca", "pairs": [
          {"types": ["A", "A"], "epsilon": 1, "sigma": 1}]}, FENE], "overlaps": True}),
+    ("… of chains along themselves (reptation)", "–", "stage",
+     {"type": "monte_carlo", "sweeps": 1000, "temperature": 1,
+      "reptation": {"stretch": 0.1}, "translation": {"displacement": 0.1}},
+     {"system": CHAINS, "forces": [{"type": "wca", "pairs": [
+         {"types": ["A", "A"], "epsilon": 1, "sigma": 1}]}, FENE], "overlaps": True}),
+    ("… of clusters (geometric cluster algorithm)", "hoomd.hpmc.update.GCA", "stage",
+     {"type": "monte_carlo", "sweeps": 1000, "temperature": 1,
+      "translation": {"displacement": 0.1}, "cluster": {"trials": 20}}, {}),
     ("Chemical potential by insertions", "fix widom", "observer",
      {"type": "widom", "stride": 10, "insertions": 2000, "temperature": 1}, {}),
     ("Monte Carlo of rigid molecules, several engines", "hoomd.hpmc; Cassandra", "stage",

@@ -12,7 +12,7 @@ UNITS = {
               "rho length maximum_length center position maximum_move r_max x y z xy xz yz skin "
               "lambda core lj_cutoff density_cutoff at margin translation thickness width radius "
               "spacing gap tilts origin point oscillation.amplitude displacement smooth_from "
-              "constraints.bonds",
+              "constraints.bonds stretch",
     "area": "area_per_lipid",
     "1/area": "grafting_density",
     "1/length": "wave_numbers steepness kappa k_max damping splitting total scattering "
@@ -41,7 +41,7 @@ UNITS = {
     "1/time": "rate tumble_rate tumble_rates angular_speed angular_speeds rotational_diffusion "
               "rotational_diffusions",
     "degrees": "angle angles constraints.angles phase half_angle",
-    "radians": "rotation",
+    "radians": "rotation bend",
     "minutes": "minutes",
     "of the attribute": "swap.difference attributes.default attributes.types "
                         "random.uniform random.normal "
@@ -54,7 +54,8 @@ UNITS = {
     "cycles": "cycles equilibration metropolis.stride interval recompute exchange",
     "histories": "histories neutron_slab.stride batch",
     "": "scale exponent repulsive attractive correction acceptance volume.step target_error "
-        "roulette pivot.trials crankshaft.trials swap.trials types groot_warren.lambda cosine "
+        "roulette pivot.trials crankshaft.trials reptation.trials swap.trials types "
+        "groot_warren.lambda cosine "
         "probability permittivity permittivity_ratio surface_permittivity accuracy slab "
         "gay_berne.kappa kappa_prime mu nu directions patches.steepness",
 }

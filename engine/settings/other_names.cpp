@@ -177,7 +177,8 @@ constexpr Word words[] = {
     {" gibbs gibbs_ensemble ",
      "not supported: two boxes that exchange particles; nearest: \"insertion\" of the stage "
      "\"monte_carlo\", at the chemical potential of either"},
-    {" atom/swap swap swaps swap_monte_carlo pivot crankshaft hmc hybrid hybrid_monte_carlo ",
+    {" atom/swap swap swaps swap_monte_carlo pivot crankshaft hmc hybrid hybrid_monte_carlo "
+     "reptation slithering_snake gca geometric_cluster ",
      "are moves of the stage \"monte_carlo\" (docs/guide/monte-carlo.md)"},
     {" chemical_potential mu excess_chemical_potential insertion insertions ",
      "is measured by the observer \"widom\", and given to \"insertion\" of the stage "

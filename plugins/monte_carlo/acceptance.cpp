@@ -11,8 +11,8 @@ namespace perrin::monte_carlo {
 namespace {
 
 /// Of all kinds; the last one has the barostat's.
-constexpr std::array kinds = {"translation", "molecule",  "pivot",  "crankshaft",
-                              "swap",        "insertion", "hybrid", "barostat"};
+constexpr std::array kinds = {"translation", "molecule", "pivot",     "crankshaft", "reptation",
+                              "swap",        "cluster",  "insertion", "hybrid",     "barostat"};
 
 std::vector<io::ObservableColumn> columns(const Setup& setup) {
   std::vector<io::ObservableColumn> all;

@@ -12,49 +12,10 @@
 #include "engine/dynamics/simulation.h"
 #include "engine/system/bond_images.h"
 #include "turn.h"
+#include "whole_position.h"
 
 namespace perrin::monte_carlo {
 namespace {
-
-/// A position with its image along each axis, in units of 2^-32 of the box.
-struct WholePosition {
-  std::int64_t at[3];
-
-  PERRIN_HD WholePosition(const Position& p, const Image& image)
-      : at{whole(p.x, image.x), whole(p.y, image.y), whole(p.z, image.z)} {}
-  PERRIN_HD static std::int64_t whole(std::uint32_t fraction, std::int32_t image) {
-    return std::int64_t(image) * (std::int64_t(1) << 32) + std::int64_t(fraction);
-  }
-  PERRIN_HD Image image() const {
-    return {std::int32_t(at[0] >> 32), std::int32_t(at[1] >> 32), std::int32_t(at[2] >> 32)};
-  }
-  /// As the position of a particle that was at p.
-  PERRIN_HD Position position(const Position& p) const {
-    Position moved = p;
-    moved.x = std::uint32_t(at[0]), moved.y = std::uint32_t(at[1]), moved.z = std::uint32_t(at[2]);
-    return moved;
-  }
-};
-
-/// Vectors by the edges of the box, in double precision.
-struct Edges {
-  Vec3<double> length;
-  double xy, xz, yz;
-  explicit Edges(const Box& b) : length(b.length), xy(b.xy), xz(b.xz), yz(b.yz) {}
-
-  PERRIN_HD Vec3<double> vector(const WholePosition& a, const WholePosition& b) const {
-    const double f[3] = {0x1p-32 * double(a.at[0] - b.at[0]), 0x1p-32 * double(a.at[1] - b.at[1]),
-                         0x1p-32 * double(a.at[2] - b.at[2])};
-    return {length.x * f[0] + xy * f[1] + xz * f[2], length.y * f[1] + yz * f[2], length.z * f[2]};
-  }
-  PERRIN_HD void move(WholePosition& p, const Vec3<double>& by) const {
-    const double z = by.z / length.z, y = (by.y - yz * z) / length.y,
-                 x = (by.x - xy * y - xz * z) / length.x;
-    p.at[0] += std::int64_t(std::floor(x * 0x1p32 + 0.5));
-    p.at[1] += std::int64_t(std::floor(y * 0x1p32 + 0.5));
-    p.at[2] += std::int64_t(std::floor(z * 0x1p32 + 0.5));
-  }
-};
 
 struct ProposeTurn {
   TrialCells cells;
@@ -136,7 +97,8 @@ struct ChangeOf {
   PERRIN_HD double operator()(std::int64_t k) const { return change[k]; }
 };
 
-/// Empty: images keep molecules whole.
+}  // namespace
+
 std::string objection_to_images(const Configuration& c) {
   const auto wrong = bonds_against_images(c);
   if (wrong.empty()) return {};
@@ -146,8 +108,6 @@ std::string objection_to_images(const Configuration& c) {
       "and {} goes the other way round the box",
       bond.a, bond.b);
 }
-
-}  // namespace
 
 void check_chains(const std::string& name, const std::string& group, Setup& setup) {
   const Configuration& c = setup.configuration();

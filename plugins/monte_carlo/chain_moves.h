@@ -48,6 +48,8 @@ void describe(D& d, CrankshaftSettings& s) {
   d.optional("longest", s.longest, Between{2, 1e6}, "bonds between the two ends, at most");
 }
 
+/// Why images do not keep molecules whole; empty: they do.
+std::string objection_to_images(const Configuration& configuration);
 /// Reports what does not fit the job, at the key `name`. `group`: of the stage.
 void check_chains(const std::string& name, const std::string& group, Setup& setup);
 

@@ -26,7 +26,11 @@ MonteCarlo::MonteCarlo(const MonteCarloSettings& settings, double k_boltzmann,
   if (settings.pivot) moves_.push_back(std::make_unique<Pivot>(*settings.pivot, settings.group));
   if (settings.crankshaft)
     moves_.push_back(std::make_unique<Crankshaft>(*settings.crankshaft, settings.group));
+  if (settings.reptation)
+    moves_.push_back(std::make_unique<Reptation>(*settings.reptation, settings.group));
   if (settings.swap) moves_.push_back(std::make_unique<Swap>(*settings.swap, settings.group));
+  if (settings.cluster)
+    moves_.push_back(std::make_unique<Cluster>(*settings.cluster, settings.group));
   for (const InsertionSettings& one : settings.insertion)
     moves_.push_back(
         std::make_unique<Insertion>(one, std::uint32_t(&one - settings.insertion.data())));
@@ -125,6 +129,8 @@ std::string MonteCarlo::shortcoming(Simulation&) {
       part = "nothing was tried: " + move->why_none_tried();
     else if (counts.accepted == 0)
       part = "no trial was accepted: " + move->why_none_accepted();
+    else
+      part = move->shortcoming();
     if (!part.empty()) text += (text.empty() ? "" : "; ") + move->name() + ": " + part;
   }
   return done_ > 0 ? text : "";
@@ -135,7 +141,7 @@ std::string MonteCarlo::objection(const Force& force) const {
     return "has friction or noise, and no energy: \"hybrid\" expects potentials";
   if (std::ranges::all_of(moves_, [](const auto& move) { return move->name() == "hybrid"; }))
     return {};
-  if (has_trial_energies(force)) return {};
+  if (has_trial_energies(force)) return settings_.cluster ? cluster_objection(force) : "";
   return "has no energies of single moves, as many-body potentials and restraints of groups: "
          "expected forces between pairs, on bonds, angles and dihedrals, and fields, or "
          "\"hybrid\" alone";

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "chain_moves.h"
+#include "cluster.h"
 #include "engine/components/integrator.h"
 #include "engine/settings/settings.h"
 #include "hybrid.h"
@@ -14,6 +15,7 @@
 #include "integrators/ramp.h"
 #include "molecule.h"
 #include "move.h"
+#include "reptation.h"
 #include "swap.h"
 #include "translation.h"
 
@@ -39,7 +41,9 @@ struct MonteCarloSettings {
   std::optional<MoleculeSettings> molecule;
   std::optional<PivotSettings> pivot;
   std::optional<CrankshaftSettings> crankshaft;
+  std::optional<ReptationSettings> reptation;
   std::optional<SwapSettings> swap;
+  std::optional<ClusterSettings> cluster;
   std::vector<InsertionSettings> insertion;
   std::optional<HybridSettings> hybrid;
   std::optional<BarostatSettings> barostat;
@@ -58,7 +62,10 @@ void describe(D& d, MonteCarloSettings& s) {
   d.optional("pivot", s.pivot, Any{}, "arms of molecules are turned about a bond's end");
   d.optional("crankshaft", s.crankshaft, Any{},
              "inner parts of chains are turned about the line through their ends");
+  d.optional("reptation", s.reptation, Any{}, "linear chains go along themselves by one bond");
   d.optional("swap", s.swap, Any{}, "two particles exchange their places");
+  d.optional("cluster", s.cluster, Any{},
+             "clusters of particles are reflected about a point: for mixtures of large and small");
   d.optional("insertion", s.insertion, Any{},
              "particles are inserted and removed: the grand canonical ensemble, of each type with "
              "an activity");
@@ -68,7 +75,8 @@ void describe(D& d, MonteCarloSettings& s) {
   d.optional("tune", s.tune, Any{}, "change the sizes of moves until trials are accepted as often");
   d.optional("group", s.group, Any{}, "particles that move");
   d.optional("name", s.name, Any{}, "name of the stage in output");
-  d.any_of({"translation", "molecule", "pivot", "crankshaft", "swap", "insertion", "hybrid"});
+  d.any_of({"translation", "molecule", "pivot", "crankshaft", "reptation", "swap", "cluster",
+            "insertion", "hybrid"});
 }
 
 /// Constant temperature. Velocities stay what they are; those that a temperature or a pressure asks

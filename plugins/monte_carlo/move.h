@@ -42,6 +42,8 @@ class Move {
   /// What it may be for that nothing was tried, and that nothing was accepted.
   virtual std::string why_none_tried() const = 0;
   virtual std::string why_none_accepted() const = 0;
+  /// What else is to be known of a run that was of little use; empty: nothing.
+  virtual std::string shortcoming() const { return {}; }
   virtual void state(Archive& archive) = 0;
 };
 

@@ -33,7 +33,9 @@ void check_moves_of_bodies(const MonteCarloSettings& s, Setup& setup) {
   };
   refuse("pivot", s.pivot.has_value());
   refuse("crankshaft", s.crankshaft.has_value());
+  refuse("reptation", s.reptation.has_value());
   refuse("swap", s.swap.has_value());
+  refuse("cluster", s.cluster.has_value());
   refuse("hybrid", s.hybrid.has_value());
   refuse("barostat", s.barostat.has_value());
   const Topology& t = setup.configuration().topology;
@@ -53,6 +55,8 @@ void check_moves_of_reservoir(const MonteCarloSettings& s, Setup& setup) {
   refuse("molecule", s.molecule.has_value());
   refuse("pivot", s.pivot.has_value());
   refuse("crankshaft", s.crankshaft.has_value());
+  refuse("reptation", s.reptation.has_value());
+  refuse("cluster", s.cluster.has_value());
   refuse("hybrid", s.hybrid.has_value());
   refuse("barostat", s.barostat.has_value());
 }
@@ -66,7 +70,9 @@ std::unique_ptr<Stage> make(const MonteCarloSettings& s, Setup& setup) {
   if (s.molecule) check_molecules(*s.molecule, s.group, setup);
   if (s.pivot) check_chains("pivot", s.group, setup);
   if (s.crankshaft) check_chains("crankshaft", s.group, setup);
+  if (s.reptation) check_reptation(s.group, setup);
   if (s.swap) check_swap(*s.swap, s.group, setup);
+  if (s.cluster) check_cluster(*s.cluster, s.group, setup);
   for (std::size_t k = 0; k < s.insertion.size(); ++k) check_insertion(s.insertion, k, setup);
   if (comes_and_goes) check_moves_of_reservoir(s, setup);
   if (s.barostat && s.group != "all")

@@ -9,6 +9,7 @@
 #include "engine/device/parallel.h"
 #include "engine/dynamics/simulation.h"
 #include "turn.h"
+#include "whole_position.h"
 
 namespace perrin::monte_carlo {
 namespace {
@@ -87,14 +88,9 @@ struct ApplySwap {
   const TrialMove* move;
   TrialParticles particles;
 
-  /// Where another one is, as itself.
-  PERRIN_HD static Position at(const Position& there, const Position& self) {
-    Position p = there;
-    p.tail = (there.tail & 0xffffffu) | (self.tail & 0xff000000u);
-    return p;
-  }
   PERRIN_HD void exchange(const TrialMove& a, const TrialMove& b, bool back) const {
-    const Position a_there = at(b.before, a.before), b_there = at(a.before, b.before);
+    const Position a_there = at_place_of(b.before, a.before),
+                   b_there = at_place_of(a.before, b.before);
     particles.go(a.before_as, back ? a_there : a.before, back ? a.before : a_there);
     particles.go(b.before_as, back ? b_there : b.before, back ? b.before : b_there);
   }
@@ -122,8 +118,8 @@ struct DecideSwaps {
     const std::uint32_t id = cells.id[a.slot];
     cells.id[a.slot] = cells.id[b.slot], cells.id[b.slot] = id;
     cells.place[a.slot] = b.before_as, cells.place[b.slot] = a.before_as;
-    cells.position[a.slot] = ApplySwap::at(a.before, b.before);
-    cells.position[b.slot] = ApplySwap::at(b.before, a.before);
+    cells.position[a.slot] = at_place_of(a.before, b.before);
+    cells.position[b.slot] = at_place_of(b.before, a.before);
   }
 };
 

@@ -40,6 +40,10 @@ class TrialEnergies {
                const std::function<void()>& go) {
     measure(context, cells, count, go, {});
   }
+  /// Of forces between pairs alone, of `count` moves from `first` on. `molecule` as above. Device
+  /// work.
+  void measure_pairs(StepContext& context, const TrialCells& cells, std::int64_t first,
+                     std::int64_t count, const std::uint32_t* molecule = nullptr);
 
  private:
   bool asks(const Force& force) const;

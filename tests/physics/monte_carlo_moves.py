@@ -349,6 +349,154 @@ class Moves(JobCase):
         for (one, error), other in zip(*found):
             self.close((one, math.hypot(error, other[1])), other[0])
 
+    # -- snakes ------------------------------------------------------------------------------------
+
+    def test_snakes_of_three_beads(self):
+        """Bonds, an angle, and a repulsion of the ends: against the integral over two lengths and
+        an angle. Beads and bonds are alike, or all different; in space, and in a plane."""
+        stiffness, rest = {"b": 40, "c": 60}, {"b": 1, "c": 1.1}
+        for types, bonds, dimension, more in (("AAA", "bb", 3, {}), ("ABC", "bc", 3, {"bend": 0.9}),
+                                              ("AAA", "bb", 2, {"bend": 1.5}),
+                                              ("ABC", "bc", 2, {})):
+            kinds = sorted(set(bonds))
+            system = {"type": "parts", "box": [14, 14, 14 if dimension == 3 else 1],
+                      "dimension": dimension, "parts": [
+                          {"type": "molecules", "number": 1,
+                           "particles": [{"type": t, "position": [k, 0.3 * (k == 1), 0]}
+                                         for k, t in enumerate(types)],
+                           "bonds": {b: [[k, k + 1] for k in (0, 1) if bonds[k] == b]
+                                     for b in kinds},
+                           "angles": {"a": [[0, 1, 2]]}}]}
+            pairs = [{"types": [a, b], "epsilon": 3 if a + b == types[0] + types[2] else 0.7,
+                      "sigma": 1.5}
+                     for a, b in itertools.combinations_with_replacement(sorted(set(types)), 2)]
+            forces = [{"type": "bond_harmonic",
+                       "bonds": {b: {"stiffness": stiffness[b], "length": rest[b]} for b in kinds}},
+                      {"type": "angle_cosine", "angles": {"a": {"stiffness": 1.2}}},
+                      {"type": "gaussian_core", "cutoff": 3.4, "pairs": pairs}]
+            self.run_job(job(system, forces, stage(
+                3000, 1.1, reptation={"stretch": 0.3, "trials": 8, **more})))
+            lengths = [rest[b] + numpy.linspace(-0.9, 0.9, 73) for b in bonds]
+            l1, l2, bend = numpy.meshgrid(*lengths, (numpy.arange(200) + 0.5) * math.pi / 200,
+                                          indexing="ij")
+            r2 = l1 ** 2 + l2 ** 2 + 2 * l1 * l2 * numpy.cos(bend)
+            energy = 3 * numpy.exp(-r2 / 1.5 ** 2) + 1.2 * (1 - numpy.cos(bend))
+            for b, length in zip(bonds, (l1, l2)):
+                energy += stiffness[b] / 2 * (length - rest[b]) ** 2
+            weight = numpy.exp(-energy / 1.1) * (l1 * l2) ** (dimension - 1)
+            weight *= numpy.sin(bend) ** (dimension - 2)
+            self.close(mean_and_error(self.column("potential_energy")[20:]),
+                       (weight * energy).sum() / weight.sum())
+
+    def test_snakes_alone(self):
+        """As freely rotating chains (above), with bonds that stretch."""
+        stiffness, beads, chains = 1.5, 9, 60
+        forces = [{"type": "bond_harmonic", "bonds": {"b": {"stiffness": 40, "length": 1}}},
+                  {"type": "angle_cosine", "angles": {"a": {"stiffness": stiffness}}}]
+        system = {"type": "parts", "box": [20] * 3, "tilts": [4, -6, 2], "min_distance": 0,
+                  "parts": [{"type": "chains", "number": chains, "pattern": f"A{beads}",
+                             "bond_type": "b", "angle_type": "a", "bond_length": 1}]}
+        self.run_job(job(system, forces, stage(1500, reptation={"stretch": 0.3, "bend": 2.5}),
+                         observers=[{"type": "trajectory", "stride": 50, "precision": "double",
+                                     "positions": "unwrapped"}]))
+        length = numpy.linspace(0.01, 2, 400)
+        weight = length ** 2 * numpy.exp(-20 * (length - 1) ** 2)
+        first, second = ((weight * length ** k).sum() / weight.sum() for k in (1, 2))
+        a = 1 / math.tanh(stiffness) - 1 / stiffness
+        n = beads - 1
+        end_to_end = n * second + 2 * first ** 2 * sum((n - k) * a ** k for k in range(1, n))
+        r = self.frames("position")[6:].reshape(-1, chains, beads, 3)
+        bond = numpy.diff(r, axis=2)
+        size = numpy.linalg.norm(bond, axis=3)
+        bond /= size[..., None]
+        for each, expected in (
+                (size.mean(axis=2), first),
+                ((bond[:, :, 1:] * bond[:, :, :-1]).sum(axis=3).mean(axis=2), a),
+                (((r[:, :, -1] - r[:, :, 0]) ** 2).sum(axis=2), end_to_end)):
+            each = each.mean(axis=0)  # chains are independent
+            self.close((each.mean(), each.std(ddof=1) / chains ** 0.5), expected)
+
+    def test_snakes_that_meet(self):
+        """Copolymers and homopolymers, with angles, dihedrals, special pairs and a field, some of
+        which stay where they are: with slithering as without."""
+        forces = [{"type": "wca", "mixing": "lorentz_berthelot", "pairs": [
+            {"types": [t, t], "epsilon": 1, "sigma": size} for t, size in (("A", 1), ("B", 0.8))]},
+                  {"type": "bond_harmonic", "bonds": {"bond": {"stiffness": 50, "length": 0.9}}},
+                  {"type": "angle_cosine", "angles": {"angle": {"stiffness": 1}}},
+                  {"type": "dihedral_periodic", "dihedrals": {"twist": {
+                      "terms": [{"stiffness": 0.7, "multiplicity": 1}]}}},
+                  {"type": "special_pairs", "scale": 0.5, "mixing": "geometric", "pairs": [
+                      {"types": [t, t], "epsilon": 1, "sigma": 1} for t in "AB"]},
+                  self.wave(6, {"A": 1, "B": -1})]
+        polymers = {"type": "chains", "bond_length": 0.95, "angle_type": "angle",
+                    "dihedral_type": "twist"}
+        system = {"type": "parts", "box": [6] * 3, "min_distance": 0.75, "parts": [
+            {**polymers, "number": number, "pattern": pattern}
+            for number, pattern in ((5, "A4B3"), (3, "A6"), (3, "B5"))]}
+        common = {"neighbors": {"exclusions": ["bonds", "angles", "dihedrals"]},
+                  "groups": {"moving": {"ids": [[0, 62]]}}}
+        found = []
+        for moves in ({"translation": {"displacement": 0.15, "trials": 3}},
+                      {"translation": {"displacement": 0.15},
+                       "reptation": {"stretch": 0.2, "trials": 6}}):
+            self.run_job(job(system, forces, stage(2000, group="moving", **moves), stride=10,
+                             **common))
+            found.append([mean_and_error(self.column(name)[40:], 10)
+                          for name in ("potential_energy", "pressure")])
+        for (one, error), other in zip(*found):
+            self.close((one, math.hypot(error, other[1])), other[0])
+
+    # -- clusters ----------------------------------------------------------------------------------
+
+    def test_clusters_of_two(self):
+        """Two particles that attract and repel: against the integral, in space and in a plane, in
+        tilted boxes, with reflections about any point and about those that are near."""
+        pairs = {"type": "lennard_jones", "cutoff": 2.5, "truncation": "energy_shift", "pairs": [
+            {"types": ["A", "A"], "epsilon": 2, "sigma": 1}]}
+        soft = {"type": "gaussian_core", "cutoff": 2.0, "pairs": [
+            {"types": ["A", "A"], "epsilon": 2, "sigma": 1}]}
+        r = (numpy.arange(50000) + 0.5) * 2.5 / 50000
+        energy = 8 * (r ** -12 - r ** -6) - 8 * (2.5 ** -12 - 2.5 ** -6)
+        energy += numpy.where(r < 2, 2 * numpy.exp(-r ** 2), 0)
+        for dimension, box, tilts, more in ((3, [6, 6, 7], [1, -2, 1.5], {}),
+                                            (3, [6, 6, 6], [0, 0, 0], {"displacement": 1.3}),
+                                            (2, [7, 8, 1], [2, 0, 0], {"displacement": 1.6})):
+            system = {"type": "parts", "box": box, "tilts": tilts, "dimension": dimension,
+                      "parts": [{"type": "random", "particles": {"A": 2}}]}
+            self.run_job(job(system, [pairs, soft], stage(
+                6000, 0.8, cluster={"trials": 8, **more})))
+            shell = 4 * math.pi * r ** 2 if dimension == 3 else 2 * math.pi * r
+            shell *= r[1] - r[0]
+            weight = shell * numpy.exp(-energy / 0.8)
+            volume = box[0] * box[1] * box[2] - shell.sum() + weight.sum()
+            self.close(mean_and_error(self.column("potential_energy")[20:]),
+                       (weight * energy).sum() / volume)
+
+    def test_clusters_of_a_mixture(self):
+        """Large and small particles that attract each other, of which some stay: energy and
+        pressure of translations, with clusters of all sizes and with limits."""
+        pairs = {"type": "pair_formula", "cutoff": 4, "energy": "8*(x^-12 - x^-6); "
+                 "x = 2*r/(d_1 + d_2)", "range": "0.75*(d_1 + d_2)", "truncation": "energy_shift",
+                 "pairs": [{"types": list(names)} for names in ("AA", "AB", "BB")]}
+        system = {"type": "parts", "box": [9] * 3, "min_distance": 0.95, "min_distances": [
+            {"types": ["A", "A"], "distance": 2.4}, {"types": ["A", "B"], "distance": 1.7}],
+            "parts": [{"type": "random", "particles": {"A": 8}},
+                      {"type": "random", "particles": {"B": 90}}]}
+        common = {"attributes": {"d": {"types": {"A": 2.5, "B": 1}}},
+                  "groups": {"large": {"types": ["A"]}, "moving": {"ids": [[1, 96]]}}}
+        found = []
+        for moves in ({"translation": {"displacement": 0.25, "trials": 3}},
+                      {"translation": {"displacement": 0.25},
+                       "cluster": {"trials": 5}},
+                      {"translation": {"displacement": 0.25}, "cluster": {
+                          "trials": 12, "displacement": 1.2, "largest": 6, "first": "large"}}):
+            self.run_job(job(system, [pairs], stage(1500, 3, group="moving", **moves), **common))
+            found.append([mean_and_error(self.column(name)[40:], 10)
+                          for name in ("potential_energy", "pressure")])
+        for other in found[1:]:
+            for (one, error), (mean, its) in zip(found[0], other):
+                self.close((one, math.hypot(error, its)), mean)
+
     # -- what cannot be ----------------------------------------------------------------------------
 
     def test_mistakes_are_told(self):
@@ -360,12 +508,25 @@ class Moves(JobCase):
         self.refused(job(fluid, [pairs], stage(10, molecule={"displacement": 1, "rotation": 1})),
                      r"molecule: the system has no molecules")
         self.refused(job(fluid, [pairs], stage(10)), r"translation")
+        self.refused(job(fluid, [pairs], stage(10, reptation={"stretch": 0.1})),
+                     r"reptation: moves linear chains of three particles or more: .* has none")
+        ring = {"type": "parts", "box": [9] * 3, "parts": [
+            {"type": "rings", "number": 2, "pattern": "A8", "bond_type": "b"}]}
+        self.refused(job(ring, [pairs, {"type": "bond_harmonic", "bonds": {
+            "b": {"stiffness": 50, "length": 1}}}], stage(10, reptation={"stretch": 0.1})),
+                     r"reptation: moves linear chains, and no molecule is one: .* 0 is a ring")
+        self.refused(job(fluid, [pairs, self.wave(9, {"A": 1})], stage(10, cluster={})),
+                     r"forces\[1\]: cannot .* \"cluster\" reflects them")
+        self.refused(job(fluid, [pairs], stage(10, cluster={"first": "large"})),
+                     r"cluster.first: unknown group")
         chains = {"type": "chains", "chains": 30, "pattern": "A2B2", "bond_length": 1,
                   "density": 0.1, "bond_type": "b"}
         bond = {"type": "bond_harmonic", "bonds": {"b": {"stiffness": 50, "length": 1}}}
         both = {**pairs, "pairs": PAIR + [{"types": [a, "B"], "epsilon": 1, "sigma": 1}
                                           for a in "AB"]}
         self.refused(job(chains, [both, bond], stage(10, swap={})), r"swap: particle 0 has bonds")
+        self.refused(job(chains, [both, bond], stage(10, cluster={})),
+                     r"cluster: particle 0 has bonds")
         self.refused(job(fluid, [pairs], stage(10, translation={"displacement": 0.1},
                                                barostat={"pressure": 1, "tau": 5, "axes": "q"})),
                      r"barostat.axes")

@@ -459,7 +459,8 @@ def jobs(device):
          {"type": "harmonic_trap", "stiffness": [0.1, 0.1, 0.1]}], THERMOSTAT)
     found["monte_carlo, chains"]["stages"] = copy.deepcopy(trials)
     found["monte_carlo, chains"]["stages"][2] |= {"pivot": {"rotation": 0.5},
-                                                  "crankshaft": {"rotation": 1, "longest": 4}}
+                                                  "crankshaft": {"rotation": 1, "longest": 4},
+                                                  "reptation": {"stretch": 0.1, "bend": 1}}
     # Rigid bodies among particles.
     found["monte_carlo, bodies"] = rigid = job(
         {"type": "lattice", "structure": "sc", "density": 0.5, "cells": [8, 8, 8],
@@ -504,6 +505,23 @@ def jobs(device):
         {"type": "md", "steps": 40, "integrator": THERMOSTAT, "name": "dynamics"}]
     moves["observers"] = [*OBSERVERS, {"type": "widom", "stride": 20, "insertions": 500,
                                        "group": "S", "temperature": 1}]
+    # Clusters of large and small particles, of which some stay; in a box that changes.
+    found["monte_carlo, clusters"] = clusters = job(
+        {"type": "parts", "box": [16, 16, 16], "tilts": [3, -2, 1], "min_distance": 0.9,
+         "min_distances": [{"types": ["B", "B"], "distance": 2.8},
+                           {"types": ["A", "B"], "distance": 1.9}], "parts": [
+             {"type": "random", "particles": {"B": 12}}, {"type": "random",
+                                                          "particles": {"A": 600}}]},
+        [{"type": "wca", "mixing": "lorentz_berthelot", "pairs": [
+            {"types": [t, t], "epsilon": 1, "sigma": size} for t, size in (("A", 1), ("B", 3))]}],
+        THERMOSTAT, groups={"B": {"types": ["B"]}, "moving": {"ids": [[1, 600]]}})
+    clusters["stages"] = [
+        {"type": "monte_carlo", "sweeps": 30, "temperature": 1.2, "tune": {"sweeps": 20},
+         "barostat": {"pressure": 1, "tau": 8}, "translation": {"displacement": 0.2},
+         "cluster": {"trials": 20, "displacement": 2, "largest": 40, "first": "B"}},
+        {"type": "md", "steps": 20, "integrator": THERMOSTAT, "name": "dynamics"},
+        {"type": "monte_carlo", "sweeps": 20, "temperature": 1, "name": "second",
+         "group": "moving", "cluster": {"trials": 10}}]
     found["monte_carlo, droplet"] = copy.deepcopy(flat)
     found["monte_carlo, droplet"]["system"]["types"] = {"A": 1, "B": 1}
     found["monte_carlo, droplet"]["forces"] = [
