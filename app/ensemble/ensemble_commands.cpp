@@ -127,9 +127,11 @@ void resume_ensemble(const fs::path& folder, const EnsembleChanges& changes, Job
       if (system_ended(folder / variations.name(k)) == true)
         ended.push_back(folder / variations.name(k) / system_file_name);
     if (!ended.empty() && variations.settings().files == "one")
-      throw UserError(
-          fmt::format("{}: the files of complete systems are in {}, and cannot be continued there",
-                      folder.string(), ensemble_store_name));
+      throw UserError(fmt::format(
+          "{0}: the files of complete systems are in {1}, and cannot be continued there; take them "
+          "out (perrin.Ensemble.extract() of Python) and go on with one system: perrin resume "
+          "{0}/SYSTEM",
+          folder.string(), ensemble_store_name));
     Communicator& all = Communicator::world();
     all.barrier();  // all have looked at what is there
     if (all.first()) {

@@ -54,6 +54,7 @@ EnsembleRun::EnsembleRun(const Variations& variations, JobOptions options, Resum
     : variations_(variations),
       options_(with_share_of_host(std::move(options))),
       hears_(std::move(hears)),
+      hears_runs_([this](const std::string& what) { hear(what); }),
       console_(options_.quiet || !all_.first()),
       context_{variations, {}, resumed.resuming, std::move(resumed.changes)} {
   const int threads = options_.threads;
@@ -131,6 +132,20 @@ void EnsembleRun::tell_warnings(const SystemRun& run) {
   }
 }
 
+/// What the run of a system warns of, on any thread.
+void EnsembleRun::hear(const std::string& what) {
+  const std::lock_guard lock(hearing_);
+  const std::size_t name = what.starts_with("system ") ? what.find(": ") : std::string::npos;
+  const std::string line = name == std::string::npos
+                               ? "warning: " + what
+                               : what.substr(0, name + 2) + "warning: " + what.substr(name + 2);
+  console_.log().put(line);
+  if (hears_)
+    hears_(what);
+  else
+    fmt::print(stderr, "{}\n", line);
+}
+
 void EnsembleRun::tell_failure(const Failure& failure) {
   progress_->print(
       fmt::format("warning: system {} failed: {}", variations_.name(failure.system), failure.what));
@@ -198,7 +213,7 @@ void EnsembleRun::run_beside_one_another() {
     return batch_->run(n, at_once_,
                        [&](std::int64_t k, int member) { run_one(mine_[std::size_t(k)], member); });
   std::atomic<std::int64_t> next = 0;
-  on_threads(workers_, hears_, [&](int worker) {
+  on_threads(workers_, hears_runs_, [&](int worker) {
     for (std::int64_t k; (k = next++) < n;) run_one(mine_[std::size_t(k)], worker);
   });
 }
@@ -208,7 +223,7 @@ void EnsembleRun::run_dealt_out() {
   if (!all_.several()) return run_beside_one_another();
   std::atomic<bool> done = false;
   std::jthread work([&] {
-    const WarningsHeard heard(hears_);
+    const WarningsHeard heard(hears_runs_);
     try {
       if (batch_) use_device(batch_->for_member(0));
       run_beside_one_another();
@@ -345,7 +360,7 @@ void EnsembleRun::run_with_exchange() {
     for (std::int64_t j = 0; j < n; ++j) close(j);
   } else {
     std::barrier meeting(workers_);
-    on_threads(workers_, hears_, [&](int worker) {
+    on_threads(workers_, hears_runs_, [&](int worker) {
       while (!done) {
         for (std::int64_t j = worker; j < n; j += workers_) go_on(j);
         meeting.arrive_and_wait();
@@ -399,7 +414,8 @@ void EnsembleRun::execute() {
                       fmt::format("perrin {} {}", context_.resuming ? "resume" : "run",
                                   context_.resuming ? options_.output_directory.string()
                                                     : options_.job_file.string()));
-  const WarningsHeard heard(hears_);
+  for (const std::string& warning : warnings_) console_.log().put(warning);  // of validate()
+  const WarningsHeard heard(hears_runs_);
   try {
     run_all();
   } catch (const std::exception& e) {

@@ -61,13 +61,14 @@ class EnsembleRun {
   void tell_failure(const Failure& failure);
   void failed(std::int64_t system, const std::string& what);
   void tell_warnings(const SystemRun& run);
+  void hear(const std::string& what);
   void summary(double seconds);
   template <class F>
   bool guarded(std::int64_t system, const F& f);
 
   const Variations& variations_;
   JobOptions options_;
-  WarningsHeard::Function hears_;
+  WarningsHeard::Function hears_, hears_runs_;
   EachAlone alone_;
   Communicator& all_ = alone_.all();
   RunConsole console_;                 // the first process has one
@@ -85,7 +86,7 @@ class EnsembleRun {
   std::string exchange_record_;                      // while systems run
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 
-  std::mutex telling_;
+  std::mutex telling_, hearing_;
   std::unique_ptr<Progress> progress_;
   std::vector<std::string> warnings_;  // told already
   std::vector<Failure> failures_;

@@ -123,8 +123,10 @@ class Ensemble(JobCase):
             "type": "velocity_verlet", "timestep": 1e-11}}), "--quiet")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         for k in range(3):
-            self.assertIn(f"system {k}: warning: the box is too long for this time step",
-                          done.stderr)
+            line = f"system {k}: warning: the box is too long for this time step"
+            self.assertIn(line, done.stderr)
+            with open(self.path("perrin.log")) as log:
+                self.assertIn(line, log.read())
         self.assertEqual(done.stdout, "")
 
     def test_mistakes_are_told(self):

@@ -101,3 +101,22 @@ def test_one_file_has_what_folders_have(tmp_path):
     one.resume()
     assert not (one[1] / "thermo.h5").exists()
     assert folders.means().equals(one.means())
+
+
+def test_all_systems_go_on(tmp_path):
+    longer, shorter = ({**job(), "observers": [*job()["observers"], {"type": "checkpoint"}]}
+                       for _ in range(2))
+    longer["stages"][0]["steps"] = 160
+    vary = {PATH: [0.7, 1.1]}
+    whole = perrin.ensemble(longer, vary=vary, folder=tmp_path / "whole", device="cpu")
+    scan = perrin.ensemble(shorter, vary=vary, folder=tmp_path / "scan", device="cpu")
+    assert scan.resume(more_steps=40, device="cpu") is scan
+    scan.resume(set={"stages[0].steps": 160}, device="cpu")
+    assert scan.states == ["complete"] * 2
+    columns = scan.thermo()[1]
+    same = [columns.index(name) for name in ("temperature", "potential_energy")]
+    assert np.array_equal(scan.thermo()[0][:, :, same], whole.thermo()[0][:, :, same])
+    with pytest.raises(perrin.JobError, match="varies from system to system"):
+        scan.resume(set={PATH: 1.0})
+    with pytest.raises(perrin.JobError, match="more_steps"):
+        scan.resume(more_steps=-1)
