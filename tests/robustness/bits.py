@@ -408,6 +408,13 @@ def jobs(device):
         {"type": "frozen", "timestep": 0.004, "group": "wall"},
         {"type": "moving", "timestep": 0.004, "group": "plate", "velocity": [0.5, 0, 0],
          "oscillation": {"amplitude": [0, 0.1, 0], "period": 0.3}}]}]
+    # A minimisation beside a wall.
+    found["groups, minimised"] = minimised = copy.deepcopy(groups)
+    minimised["groups"]["free"] = {"not": ["wall"]}
+    minimised["stages"].append({"type": "md", "name": "relax", "steps": 60, "integrators": [
+        {"type": "fire", "force_tolerance": 1e-2, "group": "free"},
+        {"type": "frozen", "group": "wall"}]})
+    minimised["observers"] = OBSERVERS
     # Integrators on groups that are chosen anew.
     found["groups, anew"] = anew = liquid()
     anew["attributes"] = {"u": {"random": {"uniform": [0, 1]}}}
