@@ -42,6 +42,7 @@ void MonteCarlo::begin(Simulation& simulation) {
   simulation_ = &simulation;
   simulation.ensure_forces();
   if (ramp_start_ < 0) ramp_start_ = std::int64_t(simulation.step());
+  simulation.particles.domain.gather_all();  // moves look at all particles
   group_ = moved_particles_of(simulation, settings_.group);
   for (const auto& move : moves_) move->begin(simulation);
   if (barostat_) barostat_->begin(simulation, 1, ramp(), true);
