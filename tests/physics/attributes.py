@@ -51,7 +51,7 @@ class Attributes(JobCase):
             "one": {"default": 2.5}, "kind": {"types": {"A": 1, "B": -1}},
             "even": {"random": {"uniform": [0.8, 1.2]}},
             "bell": {"random": {"normal": [3, 0.5]}},
-            "log": {"random": {"lognormal": [2, 0.4]}},
+            "skew": {"random": {"lognormal": [2, 0.4]}},
             "charge": {"types": {"B": 1}, "default": 0},
             "mass": {"from": "one*2 + x*0"}, "both": {"from": "even + charge + mass"},
             "far": {"from": "x^2 + y^2 + z^2 > 16"}}, steps=0, ignore=["charges"])
@@ -61,7 +61,7 @@ class Attributes(JobCase):
             charge, mass = file["particles/all/charge"][:], file["particles/all/mass"][:]
             species = file["particles/all/species"][:]
         n = len(charge)
-        even, bell, log = (self.attribute(name) for name in ("even", "bell", "log"))
+        even, bell, skew = (self.attribute(name) for name in ("even", "bell", "skew"))
         numpy.testing.assert_array_equal(self.attribute("one"), 2.5)
         numpy.testing.assert_array_equal(self.attribute("kind"), 1 - 2.0 * species)
         numpy.testing.assert_array_equal(charge, species)
@@ -70,7 +70,7 @@ class Attributes(JobCase):
         self.assertTrue(0 < self.attribute("far").sum() < n)
         self.assertTrue((even >= 0.8).all() and (even < 1.2).all())
         # Means scatter by sigma/√n.
-        for values, mean, deviation in ((even, 1, 0.4 / 12 ** 0.5), (bell, 3, 0.5), (log, 2, 0.4)):
+        for values, mean, deviation in ((even, 1, 0.4 / 12 ** 0.5), (bell, 3, 0.5), (skew, 2, 0.4)):
             self.assertAlmostEqual(values.mean(), mean, delta=4 * deviation / n ** 0.5)
             self.assertAlmostEqual(values.std() / deviation, 1, delta=0.15)
         self.assertLess(abs(numpy.corrcoef(even, bell)[0, 1]), 4 / n ** 0.5)
