@@ -1,7 +1,9 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "engine/base/error.h"
 #include "io/file_orientations.h"
@@ -207,7 +209,10 @@ std::unique_ptr<Source> make_file_source(const FileSettings& settings, Setup& se
       groups.push_back(name.get<std::string>());
   if (!list.is_array() || groups.size() != list.size())
     return setup.error("group", "must be the name of a group, or a list of names"), nullptr;
-  if (path.empty()) return nullptr;
+  std::error_code ignored;
+  const bool readable =
+      access(path.c_str(), R_OK) == 0 && !std::filesystem::is_directory(path, ignored);
+  if (!readable) return nullptr;  // told
   return std::make_unique<FileSource>(settings, std::move(groups), path.string(), setup.units());
 }
 
