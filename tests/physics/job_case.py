@@ -20,6 +20,7 @@ if DEVICE != "cpu" and "cuda:0" not in subprocess.run([PERRIN, "info"], capture_
 
 class JobCase(unittest.TestCase):
     overwrite = False  # files of an earlier run in the same folder
+    seconds = 600      # that a run may take
 
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="perrin-jobs-")
@@ -30,7 +31,7 @@ class JobCase(unittest.TestCase):
 
     def perrin(self, *arguments):
         return subprocess.run([PERRIN, *arguments], cwd=self.folder, capture_output=True, text=True,
-                              timeout=600)
+                              timeout=self.seconds)
 
     def run_job(self, job, *arguments, folder=".", threads="2"):
         with open(self.path("job.json"), "w") as out:
