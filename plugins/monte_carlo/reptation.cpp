@@ -185,8 +185,13 @@ class EndsOfTerms {
 
 }  // namespace
 
-void check_reptation(const std::string& group, Setup& setup) {
+void check_reptation(const ReptationSettings& s, const std::string& group, bool alone,
+                     Setup& setup) {
   const Configuration& c = setup.configuration();
+  if (s.stretch == 0 && alone)
+    setup.warn("reptation.stretch",
+               "is 0, and no other move of the stage changes the lengths of bonds: they stay those "
+               "of the start; expected a number above 0, or \"translation\" as well");
   setup.fixed_group(group, "group");
   require_periodic("reptation", "needs", setup);
   const BondGraph bonds(c.position.size(), c.topology.bonds);

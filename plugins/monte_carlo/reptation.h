@@ -45,8 +45,10 @@ void describe(D& d, ReptationSettings& s) {
   d.optional("trials", s.trials, Positive{}, "trials of each chain in a sweep, on average");
 }
 
-/// Reports what does not fit the job. `group`: of the stage.
-void check_reptation(const std::string& group, Setup& setup);
+/// Reports what does not fit the job. `group`: of the stage; `alone`: no other move of it changes
+/// the lengths of bonds.
+void check_reptation(const ReptationSettings& settings, const std::string& group, bool alone,
+                     Setup& setup);
 
 class Reptation final : public Move {
  public:

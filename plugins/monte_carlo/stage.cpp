@@ -70,7 +70,7 @@ std::unique_ptr<Stage> make(const MonteCarloSettings& s, Setup& setup) {
   if (s.molecule) check_molecules(*s.molecule, s.group, setup);
   if (s.pivot) check_chains("pivot", s.group, setup);
   if (s.crankshaft) check_chains("crankshaft", s.group, setup);
-  if (s.reptation) check_reptation(s.group, setup);
+  if (s.reptation) check_reptation(*s.reptation, s.group, !s.translation && !s.hybrid, setup);
   if (s.swap) check_swap(*s.swap, s.group, setup);
   if (s.cluster) check_cluster(*s.cluster, s.group, setup);
   for (std::size_t k = 0; k < s.insertion.size(); ++k) check_insertion(s.insertion, k, setup);

@@ -512,9 +512,13 @@ class Moves(JobCase):
                      r"reptation: moves linear chains of three particles or more: .* has none")
         ring = {"type": "parts", "box": [9] * 3, "parts": [
             {"type": "rings", "number": 2, "pattern": "A8", "bond_type": "b"}]}
-        self.refused(job(ring, [pairs, {"type": "bond_harmonic", "bonds": {
-            "b": {"stiffness": 50, "length": 1}}}], stage(10, reptation={"stretch": 0.1})),
+        bonds = {"type": "bond_harmonic", "bonds": {"b": {"stiffness": 50, "length": 1}}}
+        self.refused(job(ring, [pairs, bonds], stage(10, reptation={"stretch": 0.1})),
                      r"reptation: moves linear chains, and no molecule is one: .* 0 is a ring")
+        ring["parts"].append({"type": "chains", "number": 2, "pattern": "A4", "bond_type": "b"})
+        said = self.run_job(job(ring, [pairs, bonds], stage(2, reptation={"stretch": 0}))).stderr
+        self.assertIn("2 other molecules stay where they are", said)
+        self.assertIn("no other move of the stage changes the lengths of bonds", said)
         self.refused(job(fluid, [pairs, self.wave(9, {"A": 1})], stage(10, cluster={})),
                      r"forces\[1\]: cannot .* \"cluster\" reflects them")
         self.refused(job(fluid, [pairs], stage(10, cluster={"first": "large"})),
