@@ -202,7 +202,9 @@ void Cluster::state(Archive& archive) {
                   "displacement", "a length above 0 where the job gives one");
   archive_counts(archive, counts_);
   archive("moved", moved_);
-  archive.require(moved_ >= counts_.accepted, "moved", "at least one particle for each cluster");
+  archive.require(moved_ >= counts_.accepted &&
+                      double(moved_) <= double(counts_.accepted) * double(moves_.size()),
+                  "moved", "at least one particle for each cluster, at most all");
 }
 
 }  // namespace perrin::monte_carlo
