@@ -303,13 +303,21 @@ std::unique_ptr<Force> make_attribute_many_body(const ManyBodySettings<P>& s, Se
 
 }  // namespace detail
 
-/// Makes P available to jobs under P::type, with one truncation.
-template <class P, class Mode>
+/// Makes P available to jobs under P::type; `Modes`: its truncations, each compiled by itself. A
+/// job with another one is refused.
+template <class P, class Modes = AllTruncations>
 void register_attribute_many_body(Registry& registry) {
   static_assert(P::attributes.size() < AttributeWords::most);  // F' is the fourth
   registry.add<Force, ManyBodySettings<P>>(
-      P::type, P::help, [](const ManyBodySettings<P>& s, Setup& setup) {
-        return detail::make_attribute_many_body<P, Mode>(s, setup);
+      P::type, P::help, [](const ManyBodySettings<P>& s, Setup& setup) -> std::unique_ptr<Force> {
+        if (!has_truncation(s.truncation, Modes{})) {
+          setup.error("truncation", "this force was compiled without \"" + s.truncation + "\"");
+          return nullptr;
+        }
+        return with_truncation(
+            s.truncation,
+            [&]<class Mode>() { return detail::make_attribute_many_body<P, Mode>(s, setup); },
+            Modes{});
       });
 }
 

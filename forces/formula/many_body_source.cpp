@@ -165,7 +165,7 @@ std::string many_body_source(const ManyBodyRequest& request, const std::string& 
       {"ATTRIBUTES", plain ? "" : attribute_list(request.attributes)},
       {"REGISTRATION",
        fmt::format(fmt::runtime(plain ? "register_many_body_potential<Formula, Truncations<{}>>"
-                                      : "register_attribute_many_body<Formula, {}>"),
+                                      : "register_attribute_many_body<Formula, Truncations<{}>>"),
                    mode_of(request.truncation))}};
   for (const char* key : {"SETTINGS", "TYPE_SETTINGS", "COEFFICIENTS", "HOST", "DESCRIBE",
                           "DESCRIBE_TYPE", "FUNCTIONS"})

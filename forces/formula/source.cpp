@@ -193,7 +193,7 @@ const std::map<std::string, Kind>& kinds_with_attributes() {
         true,
         "#include \"forces/attribute_pair_force.h\"\n",
         attribute_pair_body,
-        "register_attribute_pair_potential<Formula, @TRUNCATION@>(registry)"}},
+        "register_attribute_pair_potential<Formula, Truncations<@TRUNCATION@>>(registry)"}},
       {"bond_formula",
        {{"r"},
         {},
