@@ -36,17 +36,19 @@ class Resolver {
     if (std::ranges::find(open_, name) != open_.end())
       return report_(path, "is defined by itself"), false;
     const AttributeSettings& s = settings_.at(name);
-    const int ways = (s.value || !s.types.empty() ? 1 : 0) + (s.from ? 1 : 0) + (s.random ? 1 : 0);
+    const int ways =
+        ((s.value && !s.from) || !s.types.empty() ? 1 : 0) + (s.from ? 1 : 0) + (s.random ? 1 : 0);
     if (!is_attribute_name(name))
       return report_(path, fmt::format("must have a name of {}", attribute_name_rule)), false;
     if (formula::arity(name) > 0 || name == "pi")
       return report_(path, fmt::format("must have a name of its own: in formulas \"{}\" is a {}",
                                        name, name == "pi" ? "number" : "function")),
              false;
-    if (ways != 1) return report_(path, "must have one of: default and types; from; random"), false;
+    if (ways != 1)
+      return report_(path, "must have one of: default and types; from and default; random"), false;
     open_.push_back(name);
     std::vector<double> values;
-    const bool good = s.from     ? by_formula(*s.from, path, values)
+    const bool good = s.from     ? by_formula(*s.from, s.value, path, values)
                       : s.random ? draw(*s.random, name, path, values)
                                  : by_type(s, path, values);
     open_.pop_back();
@@ -95,12 +97,26 @@ class Resolver {
     return true;
   }
 
-  bool by_formula(const std::string& text, const std::string& path, std::vector<double>& values) {
+  /// `otherwise`: the number where it reads what a file may have and this start does not.
+  bool by_formula(const std::string& text, std::optional<double> otherwise, const std::string& path,
+                  std::vector<double>& values) {
     try {
       const ParticleFormula formula(text);
-      for (const std::string& other : formula.names())
+      bool may_lack = false, lacks = false;
+      for (const std::string& other : formula.names()) {
         if (settings_.contains(other) && !resolve(other)) return false;
-      values = formula.values(c_);
+        if (other != "charge" && other != "diameter") continue;
+        may_lack = true;
+        lacks |= !attribute_of(c_, other);
+      }
+      if (otherwise && !may_lack)
+        return report_(join_path(path, "default"),
+                       "is for starts without charge or diameter, and \"from\" reads neither"),
+               false;
+      if (lacks && otherwise)
+        values.assign(c_.position.size(), *otherwise);
+      else
+        values = formula.values(c_);
       return true;
     } catch (const UserError& e) {
       return report_(join_path(path, "from"), e.what()), false;

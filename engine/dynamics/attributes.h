@@ -58,7 +58,10 @@ struct AttributeSettings {
 template <class D>
 void describe(D& d, AttributeSettings& s) {
   d.example("{\"random\": {\"uniform\": [0.8, 1.2]}}");
-  d.optional("default", s.value, Any{}, "number of every particle that \"types\" does not name");
+  d.optional(
+      "default", s.value, Any{},
+      "number of every particle that \"types\" does not name; beside \"from\": of all, where "
+      "that reads charge or diameter and the start has none");
   d.optional("types", s.types, Any{}, "number of all particles of a type, by its name");
   d.optional("from", s.from, Any{},
              "formula of x, y, z (the initial position), charge, diameter, mass and other "

@@ -558,12 +558,22 @@ class Attributes(JobCase):
                              "energy": "rho", "pairs": [{"types": ["A", "A"]}]}),
                      "expected at most 3 attributes")
 
+    def test_a_default_where_the_start_has_no_diameters(self):
+        force = {"type": "constant_force", "force": [0, 0, 0]}
+        radius = {"radius": {"default": 0.5, "from": "diameter/2"}}
+        self.run_job(liquid(force, radius, steps=0), folder="without")
+        self.run_job(liquid(force, {**radius, "diameter": {"types": {"A": 3}}}, steps=0),
+                     folder="with")
+        self.assertEqual(set(self.attribute("radius", "without")), {0.5})
+        self.assertEqual(set(self.attribute("radius", "with")), {1.5})
+
     def test_mistakes(self):
         def sigma(**settings):
             return liquid(attributes={"sigma": settings})
         self.refused(liquid(attributes={}), 'no attribute "sigma"; they have mass')
-        self.refused(sigma(), "must have one of: default and types; from; random")
-        self.refused(sigma(default=1, **{"from": "x"}), "must have one of")
+        self.refused(sigma(), "must have one of: default and types; from and default; random")
+        self.refused(sigma(types={"A": 1}, **{"from": "x"}), "must have one of")
+        self.refused(sigma(default=1, **{"from": "x"}), 'default: .*"from" reads neither')
         self.refused(sigma(types={"B": 1}), 'attributes.sigma.types.B: unknown particle type')
         self.refused(sigma(**{"from": "1/0"}), "attributes.sigma.from")
         self.refused(sigma(**{"from": "radius/2"}), 'no attribute "radius"')
