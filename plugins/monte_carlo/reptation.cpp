@@ -154,8 +154,7 @@ class EndsOfTerms {
     for (const auto& term : terms)
       both_.emplace_back(term.a, term.*last), both_.emplace_back(term.*last, term.a);
     std::ranges::sort(both_);
-    const auto again = std::ranges::unique(both_);
-    both_.erase(again.begin(), again.end());
+    both_.erase(std::unique(both_.begin(), both_.end()), both_.end());
   }
   /// Whether that says nothing against it that a chain goes along itself: its beads have such ends
   /// within the chain alone, and all that are equally far apart are such.
