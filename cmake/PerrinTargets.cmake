@@ -12,10 +12,7 @@ function(perrin_kernels)
   endif()
 endfunction()
 
-# perrin_joined(OUT NAME FILE…)  with PERRIN_UNITY puts files together, up to eight in one, and sets
-#   OUT to those. They are included by names from the root of the sources: a compiler cache finds
-#   them in any checkout, which CMake's own UNITY_BUILD with its whole paths prevents. Files with
-#   options of their own, which must be set before, stay alone, and so do generated ones.
+# Whether a file has options of its own, and is not compiled with others.
 function(perrin_is_alone result file)
   set(${result} OFF PARENT_SCOPE)
   foreach(property SKIP_UNITY_BUILD_INCLUSION COMPILE_DEFINITIONS COMPILE_OPTIONS
@@ -36,6 +33,10 @@ function(perrin_check_joined)
   endforeach()
 endfunction()
 
+# perrin_joined(OUT NAME FILE…)  with PERRIN_UNITY puts files together, up to eight in one, and sets
+#   OUT to those. They are included by names from the root of the sources: a compiler cache finds
+#   them in any checkout, which CMake's own UNITY_BUILD with its whole paths prevents. Files with
+#   options of their own, which must be set before, stay alone, and so do generated ones.
 function(perrin_joined out name)
   list(LENGTH ARGN files)
   if(NOT PERRIN_UNITY OR files LESS 2)
@@ -43,6 +44,7 @@ function(perrin_joined out name)
     return()
   endif()
   set(joined)
+  set(together)
   set(text)
   set(inside 0)
   set(number 0)

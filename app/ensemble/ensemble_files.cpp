@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -68,11 +69,11 @@ EnsembleRecord read_ensemble_file(const fs::path& folder) {
   if (!all.contains("job") || !all["job"].is_object() || !all["job"].contains("ensemble"))
     throw UserError(fmt::format("{}: not a file of an ensemble: it has no \"job\"", file.string()));
   record.job = all["job"].dump();
-  for (const Json& change : all.value("changes", Json::array())) {
-    if (!change.is_string())
-      throw UserError(fmt::format("{}: \"changes\": expected a list of strings", file.string()));
-    record.changes.push_back(change);
-  }
+  const Json changes = all.value("changes", Json::array());
+  if (!changes.is_array() ||
+      !std::ranges::all_of(changes, [](const Json& change) { return change.is_string(); }))
+    throw UserError(fmt::format("{}: \"changes\": expected a list of strings", file.string()));
+  record.changes = changes.get<std::vector<std::string>>();
   return record;
 }
 

@@ -135,11 +135,13 @@ void EnsembleRun::tell_warnings(const SystemRun& run) {
 /// What the run of a system warns of, on any thread.
 void EnsembleRun::hear(const std::string& what) {
   const std::lock_guard lock(hearing_);
-  const std::size_t name = what.starts_with("system ") ? what.find(": ") : std::string::npos;
-  const std::string line = name == std::string::npos
-                               ? "warning: " + what
-                               : what.substr(0, name + 2) + "warning: " + what.substr(name + 2);
-  console_.log().put(line);
+  const std::string system = "system ";
+  const std::size_t name = what.starts_with(system) ? what.find(": ") : std::string::npos;
+  // "system 3: …", and not "system 3 failed: …"
+  const bool named = name != std::string::npos && what.find(' ', system.size()) == name + 1;
+  const std::string line =
+      named ? what.substr(0, name + 2) + "warning: " + what.substr(name + 2) : "warning: " + what;
+  if (named) console_.log().put(line);  // others are in it
   if (hears_)
     hears_(what);
   else
