@@ -224,7 +224,7 @@ class EnsembleProcesses(JobCase):
                 what = job({"vary": {"stages[0].integrator.timestep": [0.005, 0.004, 5.0, 0.004]},
                             **exchange}, steps=50, observers=())
                 done = self.run_on(3, what, "failed", "--overwrite", status=3)
-                self.assertEqual(done.stdout.count("warning: system 2 failed"), 1, done.stdout)
+                self.assertEqual(done.stderr.count("warning: system 2 failed"), 1, done.stderr)
                 self.assertEqual(done.stderr.count("1 of 4 systems failed, the first of them "
                                                    "system 2"), 1, done.stderr)
                 self.assertEqual(self.states("failed", 4),
