@@ -157,7 +157,7 @@ void info_command() {
   fmt::print("processes     {}{}\n", world.count(),
              world.several() ? fmt::format(", {} of them on this host", world.host_count()) : "");
   fmt::print("devices\n  cpu         {}\n", Device::cpu().description());
-  for (int i = 0; i < Device::cuda_count(); ++i) {
+  for (int i = 0; i < cuda_device_count(); ++i) {
     const std::string reached = devices_reached_by(i);
     fmt::print("  cuda:{}      {}{}\n", i, Device::cuda(i).description(),
                reached.empty() ? "" : ", peer access to " + reached);

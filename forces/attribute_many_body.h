@@ -270,11 +270,9 @@ std::unique_ptr<Force> make_attribute_many_body(const ManyBodySettings<P>& s, Se
   for (std::size_t a = 0; a < types; ++a)
     for (std::size_t b = 0; b < types; ++b) {
       const auto& entry = table.at(a, b);
-      const double cutoff = entry.cutoff, on = s.switch_on.value_or(0.9 * cutoff);
-      if (s.truncation == Switched::name && on >= cutoff) {
-        setup.error("switch_on", fmt::format("must be below the cut-off {}, got {}", cutoff, on));
-        return nullptr;
-      }
+      const double cutoff = entry.cutoff;
+      if (!switch_fits(setup, s.truncation, s.switch_on, cutoff)) return nullptr;
+      const double on = switch_begin(s.switch_on, cutoff);
       one.push_back({P::coefficients(entry.parameters), Real(cutoff * cutoff), Real(cutoff),
                      Real(on), Real(1 / (cutoff - on))});
       ranges.push_back(std::max(cutoff, table.at(b, a).cutoff));
@@ -310,12 +308,8 @@ void register_attribute_many_body(Registry& registry) {
   static_assert(P::attributes.size() < AttributeWords::most);  // F' is the fourth
   registry.add<Force, ManyBodySettings<P>>(
       P::type, P::help, [](const ManyBodySettings<P>& s, Setup& setup) -> std::unique_ptr<Force> {
-        if (!has_truncation(s.truncation, Modes{})) {
-          setup.error("truncation", "this force was compiled without \"" + s.truncation + "\"");
-          return nullptr;
-        }
-        return with_truncation(
-            s.truncation,
+        return detail::with_compiled_truncation(
+            setup, s.truncation,
             [&]<class Mode>() { return detail::make_attribute_many_body<P, Mode>(s, setup); },
             Modes{});
       });

@@ -270,11 +270,9 @@ std::unique_ptr<Force> make_attribute_pair_force(const PairSettings<P>& s, Setup
   for (std::size_t a = 0; a < types; ++a)
     for (std::size_t b = 0; b < types; ++b) {
       if (!table.at(a, b) || !std::isfinite(table.cutoff(a, b))) return nullptr;  // reported
-      const double cutoff = table.cutoff(a, b), on = s.switch_on.value_or(0.9 * cutoff);
-      if (s.truncation == Switched::name && on >= cutoff) {
-        setup.error("switch_on", fmt::format("must be below the cut-off {}, got {}", cutoff, on));
-        return nullptr;
-      }
+      const double cutoff = table.cutoff(a, b);
+      if (!switch_fits(setup, s.truncation, s.switch_on, cutoff)) return nullptr;
+      const double on = switch_begin(s.switch_on, cutoff);
       coefficients.push_back({P::coefficients(table.at(a, b)->parameters), Real(cutoff * cutoff),
                               Real(cutoff), Real(on), Real(1 / (cutoff - on))});
       ranges.push_back(cutoff);
@@ -309,12 +307,8 @@ void register_attribute_pair_potential(Registry& registry) {
   static_assert(P::attributes.size() <= AttributeWords::most);
   registry.add<Force, PairSettings<P>>(
       P::type, P::help, [](const PairSettings<P>& s, Setup& setup) -> std::unique_ptr<Force> {
-        if (!has_truncation(s.truncation, Modes{})) {
-          setup.error("truncation", "this force was compiled without \"" + s.truncation + "\"");
-          return nullptr;
-        }
-        return with_truncation(
-            s.truncation,
+        return detail::with_compiled_truncation(
+            setup, s.truncation,
             [&]<class Mode>() { return detail::make_attribute_pair_force<P, Mode>(s, setup); },
             Modes{});
       });

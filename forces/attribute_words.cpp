@@ -117,7 +117,8 @@ void AttributeWords::refresh(StepContext& s, std::size_t stride) {
   // While steps are recorded it follows the particles by itself.
   const bool follows = !changes() && !decomposition_of(s.device()).several();
   if (follows && !copy_) copy_ = s.particles.extra.add(copy);
-  if (!(follows && s.device().recording())) s.particles.extra.refresh(copy, s.particles.id.data());
+  if (!(follows && s.device().queue().recording()))
+    s.particles.extra.refresh(copy, s.particles.id.data());
   viewed_ = true;
 }
 

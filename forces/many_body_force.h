@@ -271,12 +271,8 @@ std::unique_ptr<Force> make_many_body_force(const ManyBodySettings<P>& s,
   for (std::size_t a = 0; a < types; ++a)
     for (std::size_t b = 0; b < types; ++b) {
       const auto& entry = table.at(a, b);
-      const double on = s.switch_on.value_or(0.9 * entry.cutoff);
-      if (s.truncation == Switched::name && on >= entry.cutoff) {
-        setup.error("switch_on",
-                    fmt::format("must be below the cut-off {}, got {}", entry.cutoff, on));
-        return nullptr;
-      }
+      if (!switch_fits(setup, s.truncation, s.switch_on, entry.cutoff)) return nullptr;
+      const double on = switch_begin(s.switch_on, entry.cutoff);
       one.push_back(
           E::coefficients(entry.parameters, {entry.cutoff, on, s.truncation == PlainCut::shifted}));
       ranges.push_back(std::max(entry.cutoff, table.at(b, a).cutoff));
@@ -307,13 +303,9 @@ void register_many_body_potential(Registry& registry) {
       P::type, P::help, [](const ManyBodySettings<P>& s, Setup& setup) -> std::unique_ptr<Force> {
         detail::check_switch(setup, s.truncation, s.switch_on);
         const detail::ManyBodyTable<P> table(s, setup);
-        if (!has_truncation(s.truncation, Modes{})) {
-          setup.error("truncation", "this force was compiled without \"" + s.truncation + "\"");
-          return nullptr;
-        }
         if (!table.complete()) return nullptr;  // reported
-        return with_truncation(
-            s.truncation,
+        return detail::with_compiled_truncation(
+            setup, s.truncation,
             [&]<class Mode>() { return detail::make_many_body_force<P, Mode>(s, table, setup); },
             Modes{});
       });

@@ -64,12 +64,19 @@ void check_ends(Setup& setup, const std::string& type, const std::string& trunca
 
 void check_switch(Setup& setup, const std::string& truncation,
                   const std::optional<double>& switch_on) {
-  if (switch_on && truncation != "switch")
+  if (switch_on && truncation != Switched::name)
     setup.error(
         "switch_on",
         fmt::format(
             "has no effect: it is for \"truncation\": \"switch\", and the truncation is \"{}\"",
             truncation));
+}
+
+bool switch_fits(Setup& setup, const std::string& truncation,
+                 const std::optional<double>& switch_on, double cutoff) {
+  if (!switch_on || truncation != Switched::name || *switch_on < cutoff) return true;
+  setup.error("switch_on", fmt::format("must be below the cut-off {}, got {}", cutoff, *switch_on));
+  return false;
 }
 
 }  // namespace perrin::detail

@@ -1,12 +1,15 @@
 // What is wrong with the settings of a pair force, in words; forces/pair_force.h asks.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "engine/components/force.h"
 #include "engine/components/setup.h"
+#include "forces/truncation.h"
 
 namespace perrin::detail {
 
@@ -33,5 +36,28 @@ void check_ends(Setup& setup, const std::string& type, const std::string& trunca
 /// Reports "switch_on" without the truncation that it belongs to.
 void check_switch(Setup& setup, const std::string& truncation,
                   const std::optional<double>& switch_on);
+/// Where a switch begins, unless it is said: at 0.9 of the cut-off.
+inline double switch_begin(const std::optional<double>& switch_on, double cutoff) {
+  return switch_on.value_or(0.9 * cutoff);
+}
+/// False, and an error: the switch would not begin below the cut-off.
+bool switch_fits(Setup& setup, const std::string& truncation,
+                 const std::optional<double>& switch_on, double cutoff);
+
+/// False, and an error: the potential was compiled without this truncation.
+template <class... Modes>
+bool is_compiled(Setup& setup, const std::string& truncation, Truncations<Modes...> modes) {
+  const bool compiled = has_truncation(truncation, modes);
+  if (!compiled)
+    setup.error("truncation", "this force was compiled without \"" + truncation + "\"");
+  return compiled;
+}
+/// What f.template operator()<Mode>() makes for this truncation; nullptr after an error.
+template <class F, class... Modes>
+std::unique_ptr<Force> with_compiled_truncation(Setup& setup, const std::string& truncation, F&& f,
+                                                Truncations<Modes...> modes) {
+  if (!is_compiled(setup, truncation, modes)) return nullptr;
+  return with_truncation(truncation, std::forward<F>(f), modes);
+}
 
 }  // namespace perrin::detail

@@ -324,21 +324,14 @@ std::unique_ptr<Force> make_pair_force(const PairSettings<P>& s, Setup& setup) {
   PairTable<P> table(s, setup);
   const std::size_t types = table.types();
   check_switch(setup, s.truncation, s.switch_on);
-  if (!has_truncation(s.truncation, Modes{})) {
-    setup.error("truncation", "this force was compiled without \"" + s.truncation + "\"");
-    return nullptr;
-  }
+  if (!is_compiled(setup, s.truncation, Modes{})) return nullptr;
   Tail tail;
   double range = 0;
   for (std::size_t a = 0; a < types; ++a)
     for (std::size_t b = 0; b < types; ++b) {
       if (!table.at(a, b) || !std::isfinite(table.cutoff(a, b))) return nullptr;  // reported above
       range = std::max(range, table.cutoff(a, b));
-      if (s.switch_on && s.truncation == Switched::name && *s.switch_on >= table.cutoff(a, b)) {
-        setup.error("switch_on", fmt::format("must be below the cut-off {}, got {}",
-                                             table.cutoff(a, b), *s.switch_on));
-        return nullptr;
-      }
+      if (!switch_fits(setup, s.truncation, s.switch_on, table.cutoff(a, b))) return nullptr;
     }
   if constexpr (HasDefaultCutoff<P>) {
     constexpr bool smooth = requires { requires P::ends_smoothly; };
@@ -386,7 +379,7 @@ std::unique_ptr<Force> make_pair_force(const PairSettings<P>& s, Setup& setup) {
           for (std::size_t b = 0; b < types; ++b) {
             const double cutoff = table.cutoff(a, b);
             coefficients.push_back(E::coefficients(
-                table.at(a, b)->parameters, {cutoff, s.switch_on.value_or(0.9 * cutoff), shift}));
+                table.at(a, b)->parameters, {cutoff, switch_begin(s.switch_on, cutoff), shift}));
             const bool frozen = setup.both_frozen(a, b) || table.silent(a, b);
             if (frozen) coefficients.back().cutoff2 = 0;
             ranges.push_back(frozen || is_nothing<E>(coefficients.back(), cutoff) ? 0 : cutoff);

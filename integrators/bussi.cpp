@@ -109,7 +109,7 @@ void Bussi::rescale_rotation(StepContext& context) {
 
 void Bussi::measure_heat(StepContext& context, double* heat) {
   if (bath_.size() == 0) return Integrator::measure_heat(context, heat);
-  context.device().copy(heat, &bath_.data()->heat, sizeof *heat);
+  context.device().memory().copy(heat, &bath_.data()->heat, sizeof *heat);
   if (rotational_bath_.size() > 0)
     add_heat_of(context.device(), "heat of rotation", rotational_bath_.data(), heat);
   if (barostat_) barostat_->add_heat(context, heat);

@@ -198,9 +198,9 @@ void NoseHoover::measure_virial(StepContext& s) {
   if (!settings_.barostat) return;
   const auto measure = [&] { meter_.measure(s, &memory_.data()->virial); };
   if (*settings_.barostat->stride == 1) return measure();
-  const Condition due = s.device().condition(due_.data() + 1);
+  const Condition due = s.device().queue().condition(due_.data() + 1);
   for_each(s.device(), "is the pressure due", 1, RaiseInLast{turn(s), due});
-  s.device().when(due, measure);
+  s.device().queue().when(due, measure);
 }
 
 void NoseHoover::move_box(StepContext& s) {
@@ -209,9 +209,9 @@ void NoseHoover::move_box(StepContext& s) {
     s.follow_box();
   };
   if (*settings_.barostat->stride == 1) return move();
-  const Condition due = s.device().condition(due_.data());
+  const Condition due = s.device().queue().condition(due_.data());
   for_each(s.device(), "does the box move", 1, RaiseInMiddle{turn(s), due});
-  s.device().when(due, move);
+  s.device().queue().when(due, move);
 }
 
 void NoseHoover::steps(StepContext& context, int n) {
@@ -238,7 +238,7 @@ void NoseHoover::steps(StepContext& context, int n) {
 
 void NoseHoover::measure_heat(StepContext& context, double* heat) {
   if (memory_.size() == 0) return Integrator::measure_heat(context, heat);
-  context.device().copy(heat, &memory_.data()->heat, sizeof *heat);
+  context.device().memory().copy(heat, &memory_.data()->heat, sizeof *heat);
   rotational_chain_.add_heat(context, heat);
 }
 

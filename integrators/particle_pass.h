@@ -327,7 +327,7 @@ void run_passes(StepContext& s, const GroupPass& one, const GroupPass* other) {
   const Share share = s.particles.share();
   const std::int64_t n = share.size();
   const Device& device = s.device();
-  if (n <= 0 || device.skipping()) return;
+  if (n <= 0 || device.halt().skipping()) return;
   const auto body = [](const GroupPass& pass) -> const Body& {
     return *static_cast<const Body*>(pass.body);
   };

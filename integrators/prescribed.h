@@ -30,7 +30,7 @@ struct HoldParticle {
 /// In place of move_particles() where particles do not move: lists need nothing, but without lists
 /// every particle is counted in its cell.
 inline void hold_particles(StepContext& s) {
-  if (!s.neighbors || s.neighbors->has_lists() || s.device().skipping()) return;
+  if (!s.neighbors || s.neighbors->has_lists() || s.device().halt().skipping()) return;
   const MoveCheck check = s.check_moves();
   if (!check.watches()) return;
   for_each(s.device(), "particles at rest", s.particles.share(),
@@ -44,7 +44,7 @@ inline void set_velocities(StepContext& s, const GroupMask& mask, Vec3<double> v
   std::vector<std::uint8_t> group;  // [id]
   if (mask) {
     group.resize(all.size());
-    s.device().copy_out(group.data(), mask.value, group.size());
+    s.device().memory().copy_out(group.data(), mask.value, group.size());
   }
   for (std::size_t i = 0; i < all.size(); ++i)
     if (group.empty() || group[id[i]] == mask.member)

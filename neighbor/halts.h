@@ -5,7 +5,7 @@
 
 namespace perrin {
 
-/// In the halt word (Device::halt_word()): the cells do not serve the box. Particles of the running
+/// In the halt word (Halt::word()): the cells do not serve the box. Particles of the running
 /// step have moved, and are not sorted yet. Whatever else halts the device writes 1.
 constexpr std::uint32_t halted_by_cut = 2;
 /// Several processes: forces were computed with lists that turned out to be invalid.

@@ -40,7 +40,7 @@ struct FinishBuildOfAll {
 
 std::uint32_t halt_of(const Device& device) {
   std::uint32_t halt = 0;
-  device.copy_out(&halt, device.halt_word(), sizeof halt);
+  device.memory().copy_out(&halt, device.halt().word(), sizeof halt);
   return halt;
 }
 
@@ -63,7 +63,7 @@ Neighbors::Neighbors(Particles& particles, const Ranges& ranges, const NeighborS
 
 void Neighbors::invalidate() {
   const std::uint32_t one = 1;
-  particles_.device().copy_in(flags_.data(), &one, sizeof one);
+  particles_.device().memory().copy_in(flags_.data(), &one, sizeof one);
   forecast_.expect();
 }
 
@@ -78,10 +78,10 @@ MoveCheck Neighbors::check_moves(std::uint32_t* progress, std::uint32_t step) {
   }
   const bool ahead = looks_ahead();
   // In a recorded step one is made where it is asked for.
-  if ((ahead && particles_.device().recording()) || pair_loops_build())
+  if ((ahead && particles_.device().queue().recording()) || pair_loops_build())
     rebuild_ = {flags_.data(), 0};
   else
-    rebuild_ = particles_.device().condition(flags_.data());
+    rebuild_ = particles_.device().queue().condition(flags_.data());
   check.reference = validity_.reference();
   check.limit2 = validity_.limit2(skin());
   // Of several processes none builds lists before all have said whether they must.
@@ -105,17 +105,17 @@ void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exc
   // of the box. A measurement between steps must not check again, or the time of a rebuild would
   // depend on who measures.
   if (!moves_checked_ && progress == nullptr && particles_.box_state.moves() && has_lists())
-    rebuild_ = device.condition(flags_.data());
+    rebuild_ = device.queue().condition(flags_.data());
   else if (!moves_checked_)
     look(check_moves(progress, step));
   moves_checked_ = false;
   if (!has_lists()) return sort_for_search(progress, step, may_exchange);
-  if ((progress != nullptr || device.recording()) && pair_loops_build()) {
-    may_be_full_ = !device.recording();
-    if (device.collects()) traversal_.build_if_stale();
+  if ((progress != nullptr || device.queue().recording()) && pair_loops_build()) {
+    may_be_full_ = !device.queue().recording();
+    if (device.queue().collects()) traversal_.build_if_stale();
     return;
   }
-  if (device.recording() && looks_ahead()) return update_ahead(progress, step, is_last);
+  if (device.queue().recording() && looks_ahead()) return update_ahead(progress, step, is_last);
   exchange_moved(votes(progress, step));
   update_lists(progress != nullptr);
 }
@@ -130,12 +130,14 @@ bool Neighbors::pair_loops_build() const {
 void Neighbors::update_lists(bool in_step) {
   const Device& device = particles_.device();
   bool built = false;
-  device.when(rebuild_, [this, &built, in_step] {
+  device.queue().when(rebuild_, [this, &built, in_step] {
     build(in_step);
     built = true;
   });
   if (built && !in_step) particles_.domain.gather_if_sorted_locally();
-  if ((built || !decomposition().several()) && !device.recording() && !device.skipping()) recover();
+  if ((built || !decomposition().several()) && !device.queue().recording() &&
+      !device.halt().skipping())
+    recover();
 }
 
 /// A traversal without lists.
@@ -149,8 +151,9 @@ void Neighbors::sort_for_search(std::uint32_t* progress, std::uint32_t step, boo
     traversal_.require_cut();
     // In a step that is not recorded the host cuts the box again at once, or what follows up to the
     // pair loop would be launched for nothing, and not again.
-    if (device.is_cuda() && !device.recording() && device.halted() && !traversal_.holds()) {
-      device.clear_halt();
+    if (device.is_cuda() && !device.queue().recording() && device.halt().raised() &&
+        !traversal_.holds()) {
+      device.halt().clear();
       cut_again();
       look(check_moves(progress, step));
       moves_checked_ = false;
@@ -192,10 +195,10 @@ bool Neighbors::looks_ahead() const {
 void Neighbors::update_ahead(std::uint32_t* progress, std::uint32_t step, bool is_last) {
   const Device& device = particles_.device();
   const ListForecast::Step now = forecast_.begin_step();
-  device.when(now.warned, [&] {
-    rebuild_ = device.condition(flags_.data());
+  device.queue().when(now.warned, [&] {
+    rebuild_ = device.queue().condition(flags_.data());
     decomposition().exchange({}, {rebuild_, progress, step});
-    device.when(rebuild_, [&] {
+    device.queue().when(rebuild_, [&] {
       complete_ = false;
       build(true, now.built);
     });
@@ -359,7 +362,7 @@ bool Neighbors::recover_partners() {
   if (!device.is_cuda() || !particles_.domain.partners() ||
       decomposition().largest(halt_of(device)) != halted_by_partner)
     return false;
-  device.clear_halt();
+  device.halt().clear();
   forget_partners();
   ++version_;
   return true;
@@ -367,7 +370,7 @@ bool Neighbors::recover_partners() {
 
 bool Neighbors::recover_stale_lists() {
   if (!forecast_.exists() || halt_of(particles_.device()) != halted_by_old_lists) return false;
-  particles_.device().clear_halt();
+  particles_.device().halt().clear();
   forecast_.warn_earlier();
   ++version_;
   return true;
@@ -375,9 +378,10 @@ bool Neighbors::recover_stale_lists() {
 
 bool Neighbors::recover_cut() {
   const Device& device = particles_.device();
-  if (!particles_.box_state.moves() || !device.is_cuda() || !device.halted() || traversal_.holds())
+  if (!particles_.box_state.moves() || !device.is_cuda() || !device.halt().raised() ||
+      traversal_.holds())
     return false;
-  device.clear_halt();
+  device.halt().clear();
   cut_again();
   return true;
 }
@@ -385,7 +389,7 @@ bool Neighbors::recover_cut() {
 bool Neighbors::recover_room() {
   if (!traversal_.enlarge()) return false;
   ++version_;
-  particles_.device().clear_halt();
+  particles_.device().halt().clear();
   return true;
 }
 
@@ -393,7 +397,7 @@ bool Neighbors::must_search_again() {
   const Device& device = particles_.device();
   if (!has_lists()) join_halts();
   const bool builds = !has_lists() || std::exchange(may_be_full_, false);
-  return builds && !device.recording() && !device.skipping() && recover();
+  return builds && !device.queue().recording() && !device.halt().skipping() && recover();
 }
 
 double Neighbors::mean_entries() const {

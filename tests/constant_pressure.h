@@ -56,8 +56,8 @@ inline AtConstantPressure measure_at_pressure(Simulation& s, Integrator& integra
   for (int k = 0; k < steps; k += 10) {
     s.advance(integrator, 10);
     run.volumes.push_back(s.particles.box.volume());
-    pressures.push_back(s.pressure());
-    temperatures.push_back(s.temperature());
+    pressures.push_back(s.now().pressure());
+    temperatures.push_back(s.now().temperature);
   }
   run.volume = estimate(run.volumes), run.pressure = estimate(pressures);
   run.temperature = estimate(temperatures);

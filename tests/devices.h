@@ -20,10 +20,10 @@ class DeviceTest : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     if (std::string(GetParam()) == "cuda") {
-      if (Device::cuda_count() == 0) GTEST_SKIP() << "no CUDA device";
-      device_ = Device::cuda().with_least_share(1);
+      if (cuda_device_count() == 0) GTEST_SKIP() << "no CUDA device";
+      device_ = Device::cuda().with({.least_share = 1});
     } else {
-      device_ = Device::cpu(2).with_least_share(1);
+      device_ = Device::cpu(2).with({.least_share = 1});
     }
   }
   const Device& device() const { return *device_; }

@@ -28,7 +28,7 @@ constexpr std::int64_t particles_on_a_gpu = std::int64_t(1) << 24;  // … and t
 JobOptions with_share_of_host(JobOptions options) {
   if (options.threads <= 0) options.threads = default_threads();
   const Communicator& world = Communicator::world();
-  const int gpus = Device::cuda_count();
+  const int gpus = cuda_device_count();
   if (world.several() && gpus > 0 && (options.device == "auto" || options.device == "cuda"))
     options.device = fmt::format("cuda:{}", world.host_rank() % gpus);
   return options;

@@ -83,6 +83,10 @@ class BoxMover {
   /// The share by which it may shorten lengths in one step, below 0.01: lists keep room for it.
   /// 0: it has not begun.
   virtual double most() const = 0;
+  /// Whether it does what the box asks for to the velocities of all particles that move
+  /// (StepContext::thermal()), whichever integrators move them: then it may be that of one of
+  /// several integrators.
+  virtual bool serves_all_integrators() const { return false; }
   /// Whether it may change the tilts.
   virtual bool tilts() const { return false; }
   /// The axes along which it changes lengths.

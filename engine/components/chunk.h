@@ -14,7 +14,8 @@ namespace perrin {
 class Chunk {
  public:
   Chunk() = default;
-  /// Always so many, whatever the clock says: of simulations that go on together (Device::batch()).
+  /// Always so many, whatever the clock says: of simulations that go on together
+  /// (DeviceRole::batch).
   static Chunk fixed(std::int64_t steps) {
     Chunk chunk;
     chunk.steps_ = steps;

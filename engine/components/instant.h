@@ -35,9 +35,12 @@ struct Instant {
   std::int64_t particles = 0;
   Totals totals;
   VelocityRole velocities = VelocityRole::moved;
-  double temperature = 0;             // as Simulation::temperature()
+  /// Of the kinetic energy, in the job's units, without that of a centre of mass whose velocity
+  /// nothing changes; in overdamped motion that of the bath, in a minimisation 0.
+  double temperature = 0;
   std::vector<GroupTotals> groups{};  // those that observers watch (Setup::watch())
 
+  /// xx yy zz xy xz yz, and the mean of the first three.
   std::array<double, 6> pressure_tensor() const { return perrin::pressure_tensor(totals, box); }
   double pressure() const { return perrin::pressure(totals, box); }
 };

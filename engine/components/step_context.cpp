@@ -99,6 +99,7 @@ void StepContext::exchange(OfIntegrator& own) {
   std::swap(group_, own.group);
   std::swap(degrees_of_freedom, own.degrees_of_freedom);
   std::swap(running_.index, own.step_of_recording);
+  exchanged_ = exchanged_ ? nullptr : &own;
 }
 
 void StepContext::set_meetings(StepMeetings* meetings) {
@@ -108,18 +109,18 @@ void StepContext::set_meetings(StepMeetings* meetings) {
 
 void StepContext::update_neighbors(bool may_exchange) {
   if (is_done_by_another(StepMeeting::neighbors)) return;
-  if (!device().is_cuda() && device().skipping()) return;
+  if (!device().is_cuda() && device().halt().skipping()) return;
   running_.exchanges = may_exchange && running_.inside && neighbors && !neighbors->has_lists();
   timed(timings.neighbors, [&] {
     // A step that was halted by a full list goes on from here.
-    if (device().skipping() && neighbors) neighbors->forget_check();
+    if (device().halt().skipping() && neighbors) neighbors->forget_check();
     if (bodies)
       bodies->place(particles, fault_sink(), Real(max_displacement_),
                     checked_step_ == running_.index ? check_ : MoveCheck{}, flow(), device_step());
     if (constraints && running_.inside)
       constraints->move(particles, fault_sink(), timestep_, Real(max_displacement_));
     if (meetings_ == nullptr) checked_step_ = -1;
-    device().set_skipping(false);
+    device().halt().set_skipping(false);
     if (neighbors)
       neighbors->update(running_.progress.data(), std::uint32_t(running_.index), running_.exchanges,
                         running_.index + 1 == running_.count);
@@ -165,14 +166,15 @@ GroupMask StepContext::thermal() const {
 }
 
 void StepContext::move_box() {
-  if (box_mover_ && box_is_due()) timed(timings.forces, [&] { box_mover_->move_box(*this); });
+  if (!box_mover_ || !box_is_due() || is_done_by_another(StepMeeting::box)) return;
+  timed(timings.forces, [&] { box_mover_->move_box(*this); });
 }
 
 /// Of recorded steps the host does not know the number: the stepper has said it.
 bool StepContext::box_is_due() const {
   const std::int64_t stride = box_stride();
   if (stride == 1) return true;
-  if (device().recording()) return running_.box_is_due;
+  if (device().queue().recording()) return running_.box_is_due;
   return (step() + std::uint64_t(running_.index) + 1) % std::uint64_t(stride) == 0;
 }
 
@@ -180,7 +182,7 @@ bool StepContext::box_is_due() const {
 Real StepContext::slow_weight() const {
   if (slow_.stride == 1 || slow_in_full_) return 1;
   const std::int64_t phase =
-      device().recording() && running_.inside
+      device().queue().recording() && running_.inside
           ? (running_.slow_phase + running_.index + 1) % slow_.stride
           : slow_.phase(step() + std::uint64_t(running_.inside ? running_.index + 1 : 0));
   return phase == 0 ? Real(slow_.stride) : Real(0);
@@ -206,11 +208,11 @@ void StepContext::next_step() {
   // (Several processes stop together, at the end of a few steps.)
   if (!device().is_cuda() && !decomposition_of(device()).several() &&
       running_.fault.data()->claimed)
-    device().set_skipping(true);
+    device().halt().set_skipping(true);
 }
 
 bool StepContext::order_stands() const {
-  return device().recording() && (!neighbors || neighbors->has_lists());
+  return device().queue().recording() && (!neighbors || neighbors->has_lists());
 }
 
 double StepContext::kt_without_velocities(std::uint64_t steps) const {
@@ -234,11 +236,11 @@ void Force::act(StepContext& context, ForceOutput output) {
 
 // Here since the device is known here.
 void Integrator::measure_heat(StepContext& context, double* heat) {
-  context.device().zero(heat, sizeof *heat);
+  context.device().memory().zero(heat, sizeof *heat);
 }
 
 void Integrator::measure_work(StepContext& context, double* work) {
-  context.device().zero(work, sizeof *work);
+  context.device().memory().zero(work, sizeof *work);
 }
 
 double Integrator::heat(StepContext& context) {

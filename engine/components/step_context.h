@@ -35,6 +35,10 @@ class StepContext {
   const Device& device() const { return particles.device(); }
   /// Of the integrator that Simulation::prepare() was given, or of the one that runs (group()).
   DegreesOfFreedom degrees_of_freedom;
+  /// Of all integrators together, whichever runs.
+  const DegreesOfFreedom& degrees_of_freedom_of_all() const {
+    return exchanged_ ? exchanged_->degrees_of_freedom : degrees_of_freedom;
+  }
   Particles particles;
   std::vector<std::unique_ptr<Force>> forces;
   std::unique_ptr<Neighbors> neighbors;      // nullptr where no force has a range
@@ -95,7 +99,7 @@ class StepContext {
   void follow_box();
 
   /// Where kernels report what must not happen.
-  FaultSink fault_sink() { return {running_.fault.data(), device_step(), device().halt_word()}; }
+  FaultSink fault_sink() { return {running_.fault.data(), device_step(), device().halt().word()}; }
   /// Throws RunError naming step, particle and quantity if a kernel reported a fault, in whichever
   /// process.
   void check_faults();
@@ -162,6 +166,7 @@ class StepContext {
   void timed(double& seconds, F&& work);
 
   GroupMask group_;
+  OfIntegrator* exchanged_ = nullptr;  // while one of several runs: has what is of all
   StepMeetings* meetings_ = nullptr;
   MoveCheck check_;                 // of all integrators …
   std::int64_t checked_step_ = -1;  // … in this step of a recording

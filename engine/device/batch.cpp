@@ -255,7 +255,12 @@ struct Batch::State {
 Batch::Batch(const Device& device) : state_(std::make_unique<State>(device)) {}
 Batch::~Batch() = default;
 
-Device Batch::for_member(int member) { return state_->device.apart().with_batch(this, member); }
+Device Batch::for_member(int member) {
+  const Device own = state_->device.apart();
+  DeviceRole role = own.role();
+  role.batch = this, role.batch_member = member;
+  return own.with(std::move(role));
+}
 
 void Batch::run(std::int64_t count, int at_once,
                 const std::function<void(std::int64_t, int)>& run) {

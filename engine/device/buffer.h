@@ -24,7 +24,7 @@ class Buffer {
   Buffer(const Device& device, std::span<const T> host) : device_(device) { assign(host); }
   Buffer(Buffer&& other) noexcept { swap(other); }
   Buffer& operator=(Buffer&& other) noexcept { return swap(other), *this; }
-  ~Buffer() { device_.release(data_); }
+  ~Buffer() { device_.memory().release(data_); }
 
   T* data() { return data_; }
   const T* data() const { return data_; }
@@ -35,37 +35,37 @@ class Buffer {
   /// Keeps the elements that both sizes have. Grows in place where the capacity allows it.
   void resize(std::int64_t n) {
     if (n > capacity_) {
-      T* bigger = static_cast<T*>(device_.allocate(std::size_t(n) * sizeof(T)));
-      if (size_ > 0) device_.copy(bigger, data_, std::size_t(size_) * sizeof(T));
-      device_.release(data_);
+      T* bigger = static_cast<T*>(device_.memory().allocate(std::size_t(n) * sizeof(T)));
+      if (size_ > 0) device_.memory().copy(bigger, data_, std::size_t(size_) * sizeof(T));
+      device_.memory().release(data_);
       data_ = bigger;
       capacity_ = n;
     }
-    if (n > size_) device_.zero(data_ + size_, std::size_t(n - size_) * sizeof(T));
+    if (n > size_) device_.memory().zero(data_ + size_, std::size_t(n - size_) * sizeof(T));
     size_ = n;
   }
-  void zero() { device_.zero(data_, std::size_t(bytes())); }
+  void zero() { device_.memory().zero(data_, std::size_t(bytes())); }
 
   /// Replaces the contents, and the size.
   void assign(std::span<const T> host) {
     resize(std::int64_t(host.size()));
-    if (!host.empty()) device_.copy_in(data_, host.data(), host.size_bytes());
+    if (!host.empty()) device_.memory().copy_in(data_, host.data(), host.size_bytes());
   }
   std::vector<T> to_host() const {
     std::vector<T> host(static_cast<std::size_t>(size_));
-    if (size_ > 0) device_.copy_out(host.data(), data_, std::size_t(bytes()));
+    if (size_ > 0) device_.memory().copy_out(host.data(), data_, std::size_t(bytes()));
     return host;
   }
   T to_host(std::int64_t i) const {
     PERRIN_ASSERT(i >= 0 && i < size_);
     T value;
-    device_.copy_out(&value, data_ + i, sizeof(T));
+    device_.memory().copy_out(&value, data_ + i, sizeof(T));
     return value;
   }
   /// Copies from a buffer of the same size on the same device.
   void copy_from(const Buffer& other) {
     PERRIN_ASSERT(other.size_ == size_);
-    device_.copy(data_, other.data_, std::size_t(bytes()));
+    device_.memory().copy(data_, other.data_, std::size_t(bytes()));
   }
 
   void swap(Buffer& other) noexcept {

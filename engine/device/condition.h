@@ -11,7 +11,7 @@
 
 namespace perrin {
 
-/// Whether something is to be done, decided by kernels (Device::condition(), Device::when()).
+/// Whether something is to be done, decided by kernels (WorkQueue::condition(), WorkQueue::when()).
 struct Condition {
   std::uint32_t* flag = nullptr;
   unsigned long long handle = 0;  // of the recording's conditional node; 0 outside of recordings

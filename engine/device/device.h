@@ -16,8 +16,22 @@ namespace perrin {
 class BatchReplay;
 struct Condition;
 class Decomposition;
+class DeviceMemory;
+class Halt;
 class LaunchList;
 class Threads;
+class WorkQueue;
+
+/// What a device is beside others, for the simulation that it is handed to.
+struct DeviceRole {
+  /// For decomposition_of() (engine/domain/decomposition.h); nullptr: the trivial one.
+  std::shared_ptr<Decomposition> decomposition{};
+  /// The fewest particles that a process is given; 0: where it begins to pay.
+  std::int64_t least_share = 0;
+  /// The simulation is one of a batch (engine/device/batch.h): which, or nullptr.
+  BatchReplay* batch = nullptr;
+  int batch_member = 0;
+};
 
 /// A cheap copyable handle. All work given to one Device runs in order.
 class Device {
@@ -31,22 +45,11 @@ class Device {
   /// "auto", "cpu", "cuda" or "cuda:N". Auto takes the first CUDA device, else the CPU.
   /// Throws UserError.
   static Device parse(const std::string& name, int threads = 0);
-  /// Number of usable CUDA devices (0 without a driver or in a CPU-only build).
-  static int cuda_count();
   /// The same device and order of work, but halted and skipping by itself: what one simulation
-  /// stops must not stop another.
+  /// stops must not stop another. It has no decomposition.
   Device apart() const;
-  /// For decomposition_of() (engine/domain/decomposition.h); nullptr: the trivial one.
-  Decomposition* decomposition() const { return decomposition_.get(); }
-  Device with_decomposition(std::shared_ptr<Decomposition> decomposition) const;
-  /// The fewest particles that a process is given; 0: where it begins to pay.
-  std::int64_t least_share() const { return least_share_; }
-  Device with_least_share(std::int64_t particles) const;
-
-  /// The simulation of this device is one of a batch (engine/device/batch.h): which, or nullptr.
-  BatchReplay* batch() const { return batch_; }
-  int batch_member() const { return batch_member_; }
-  Device with_batch(BatchReplay* batch, int member) const;
+  const DeviceRole& role() const { return role_; }
+  Device with(DeviceRole role) const;
 
   bool is_cuda() const { return cuda_ != nullptr; }
   /// Of the CPU: those that loops run on, on a CUDA device those for work of the host.
@@ -60,36 +63,78 @@ class Device {
 
   /// Waits for the work given so far; throws RunError naming what failed.
   void synchronize() const;
+  DeviceMemory memory() const;
+  WorkQueue queue() const;
+  Halt halt() const;
 
-  /// A condition that kernels may raise and when() asks for, made before the kernels that raise it.
-  /// `flag` is a word on this device: work is due while it is not 0.
-  Condition condition(std::uint32_t* flag) const;
-  /// Runs `work` if the condition was raised, without making the host wait while a step is being
-  /// recorded (a conditional node of the CUDA graph; then only what was raised since condition()
-  /// counts); otherwise the host reads the flag. `work` must only launch device work on this
-  /// Device.
-  void when(const Condition& condition, const std::function<void()>& work) const;
+ private:
+  struct Shared;  // what the handles of one device have in common
+  struct Cuda;
+  struct HaltState;
+  int threads_ = 1;
+  std::shared_ptr<Shared> shared_;
+  std::shared_ptr<Cuda> cuda_;
+  std::shared_ptr<HaltState> halt_;
+  DeviceRole role_;
 
-  // Halting. A kernel that cannot go on (a list is full, a particle is lost) sets the halt word;
-  // every later kernel of for_each() and sum() then does nothing, so that the state stays as it
-  // was until the host looks. Skipping: the host suppresses launches, to repeat the rest of a step.
-  std::uint32_t* halt_word() const;
-  bool halted() const;  // waits
-  void clear_halt() const;
-  void set_skipping(bool skip) const;
-  bool skipping() const;
-  /// What is given now will be repeated: it is noted for a batch, or recorded as a graph.
-  bool recording() const;
-  /// Where work is noted; nullptr: it is done, or recorded.
-  LaunchList* collects() const;
+  friend class DeviceMemory;
+  friend class WorkQueue;
+  friend class Halt;
+  friend class Recording;
+};
 
-  // Memory; prefer Buffer.
+/// Number of usable CUDA devices (0 without a driver or in a CPU-only build).
+int cuda_device_count();
+
+// Three rooms of a device, each a view: as long as the Device lives.
+
+/// Its memory; prefer Buffer.
+class DeviceMemory {
+ public:
+  explicit DeviceMemory(const Device& device) : device_(device) {}
   void* allocate(std::size_t bytes) const;
   void release(void* memory) const noexcept;
   void copy_in(void* device, const void* host, std::size_t bytes) const;   // waits
   void copy_out(void* host, const void* device, std::size_t bytes) const;  // waits
   void copy(void* to, const void* from, std::size_t bytes) const;          // device to device
   void zero(void* memory, std::size_t bytes) const;
+
+ private:
+  const Device& device_;
+};
+
+/// Halting: a kernel that cannot go on (a list is full, a particle is lost) sets the halt word;
+/// every later kernel of for_each() and sum() then does nothing, so that the state stays as it was
+/// until the host looks. Skipping: the host suppresses launches, to repeat the rest of a step.
+class Halt {
+ public:
+  explicit Halt(const Device& device) : device_(device) {}
+  std::uint32_t* word() const;  // on a CUDA device; nullptr on the CPU
+  bool raised() const;          // waits
+  void clear() const;
+  void set_skipping(bool skip) const;
+  bool skipping() const;
+
+ private:
+  const Device& device_;
+};
+
+/// The work given to it: whether it is done, recorded or noted, and decisions within it.
+class WorkQueue {
+ public:
+  explicit WorkQueue(const Device& device) : device_(device) {}
+  /// What is given now will be repeated: it is noted for a batch, or recorded as a graph.
+  bool recording() const;
+  /// Where work is noted; nullptr: it is done, or recorded.
+  LaunchList* collects() const;
+  /// A condition that kernels may raise and when() asks for, made before the kernels that raise it.
+  /// `flag` is a word on this device: work is due while it is not 0.
+  Condition condition(std::uint32_t* flag) const;
+  /// Runs `work` if the condition was raised, without making the host wait while a step is being
+  /// recorded (a conditional node of the CUDA graph; then only what was raised since condition()
+  /// counts); otherwise the host reads the flag. `work` must only launch device work on this
+  /// device.
+  void when(const Condition& condition, const std::function<void()>& work) const;
 
 #ifdef PERRIN_CUDA
   cudaStream_t stream() const;
@@ -104,20 +149,12 @@ class Device {
 #endif
 
  private:
-  struct Shared;  // what the handles of one device have in common
-  struct Cuda;
-  struct Halt;
-  int threads_ = 1;
-  std::int64_t least_share_ = 0;
-  std::shared_ptr<Shared> shared_;
-  std::shared_ptr<Cuda> cuda_;
-  std::shared_ptr<Halt> halt_;
-  std::shared_ptr<Decomposition> decomposition_;
-  BatchReplay* batch_ = nullptr;
-  int batch_member_ = 0;
-
-  friend class Recording;
+  const Device& device_;
 };
+
+inline DeviceMemory Device::memory() const { return DeviceMemory(*this); }
+inline WorkQueue Device::queue() const { return WorkQueue(*this); }
+inline Halt Device::halt() const { return Halt(*this); }
 
 /// A sequence of device work recorded once and replayed: a CUDA graph; of a member of a batch a
 /// list of launches, if all of it can be done for several at once. On the CPU it runs the function

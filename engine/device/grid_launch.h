@@ -68,24 +68,24 @@ inline constexpr LaunchList::Kernel kernel_of{sizeof(Grid), !differs<Grid>, &lau
 /// Launches the grid with so many blocks, while nothing is noted.
 template <class Grid>
 void start_grid(const Device& device, const char* name, std::int64_t blocks, const Grid& grid) {
-  if (device.skipping() || blocks <= 0) return;
+  if (device.halt().skipping() || blocks <= 0) return;
   launch_early(device, name, dim3(unsigned(blocks)), dim3(Grid::threads), 0,
                detail::grid_kernel<Grid>, grid);
 }
 
-/// Notes it, while Device::collects().
+/// Notes it, while WorkQueue::collects().
 template <class Grid>
 void note_grid(const Device& device, const char* name, std::int64_t blocks, const Grid& grid) {
-  if (!device.skipping() && blocks > 0)
-    device.collects()->add(detail::kernel_of<Grid>, name, unsigned(blocks), grid);
+  if (!device.halt().skipping() && blocks > 0)
+    device.queue().collects()->add(detail::kernel_of<Grid>, name, unsigned(blocks), grid);
 }
 
 /// Whichever it is; two kernels to compile.
 template <class Grid>
 void launch_grid(const Device& device, const char* name, std::int64_t blocks, const Grid& grid) {
   static_assert(std::is_trivially_copyable_v<Grid>);
-  device.collects() ? note_grid(device, name, blocks, grid)
-                    : start_grid(device, name, blocks, grid);
+  device.queue().collects() ? note_grid(device, name, blocks, grid)
+                            : start_grid(device, name, blocks, grid);
 }
 #endif
 

@@ -47,19 +47,19 @@ __device__ inline bool begin_kernel(const std::uint32_t* halt) {
 
 /// Work is being noted, and this is none that can be: only grids are (grid_launch.h).
 inline bool refused(const Device& device, const char* name) {
-  LaunchList* const list = device.collects();
+  LaunchList* const list = device.queue().collects();
   if (list) list->refuse(name);
   return list != nullptr;
 }
 
 /// The one way a kernel is started: checks the launch and names the kernel in errors. A kernel that
-/// may be part of a step takes device.halt_word() and does nothing while that word is set.
+/// may be part of a step takes device.halt().word() and does nothing while that word is set.
 template <class... Parameters, class... Arguments>
 void launch(const Device& device, const char* name, dim3 grid, dim3 block, std::size_t shared,
             void (*kernel)(Parameters...), Arguments&&... arguments) {
-  if (device.skipping() || refused(device, name)) return;
-  device.next_may_overlap();  // behind this one, a kernel
-  kernel<<<grid, block, shared, device.stream()>>>(std::forward<Arguments>(arguments)...);
+  if (device.halt().skipping() || refused(device, name)) return;
+  device.queue().next_may_overlap();  // behind this one, a kernel
+  kernel<<<grid, block, shared, device.queue().stream()>>>(std::forward<Arguments>(arguments)...);
   check_cuda(cudaGetLastError(), name);
 }
 
@@ -69,15 +69,15 @@ void launch(const Device& device, const char* name, dim3 grid, dim3 block, std::
 template <class... Parameters, class... Arguments>
 void launch_early(const Device& device, const char* name, dim3 grid, dim3 block, std::size_t shared,
                   void (*kernel)(Parameters...), Arguments&&... arguments) {
-  if (device.skipping() || refused(device, name)) return;
+  if (device.halt().skipping() || refused(device, name)) return;
   cudaLaunchAttribute overlap{};
   overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   overlap.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config{};
   config.gridDim = grid, config.blockDim = block, config.dynamicSmemBytes = shared;
-  config.stream = device.stream();
+  config.stream = device.queue().stream();
   config.attrs = &overlap;
-  config.numAttrs = device.next_may_overlap() && kernels_wait ? 1 : 0;
+  config.numAttrs = device.queue().next_may_overlap() && kernels_wait ? 1 : 0;
   check_cuda(cudaLaunchKernelEx(&config, kernel, Parameters(std::forward<Arguments>(arguments))...),
              name);
 }

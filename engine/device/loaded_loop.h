@@ -58,7 +58,7 @@ template <int Each, class Body>
 void start_loaded(const Device& device, const char* name, std::int64_t n, const Body& body) {
   constexpr std::int64_t block = loaded_block * Each;
   launch_grid(device, name, (n + block - 1) / block,
-              LoadedGrid<Each, Body>{body, n, device.halt_word()});
+              LoadedGrid<Each, Body>{body, n, device.halt().word()});
 }
 #endif
 
@@ -89,7 +89,7 @@ bool launch_prepared([[maybe_unused]] const Device& device, [[maybe_unused]] con
 #ifdef __CUDACC__
   if (device.is_cuda() && n > 0 && n <= most) {
     launch_grid(device, name, (n + loaded_block - 1) / loaded_block,
-                PreparedGrid<Body>{body, n, device.halt_word()});
+                PreparedGrid<Body>{body, n, device.halt().word()});
     return true;
   }
 #endif
@@ -114,7 +114,7 @@ struct LoadAndDo {
 template <class Body>
 void for_each_loaded(const Device& device, const char* name, std::int64_t n, const Body& body) {
   static_assert(std::is_trivially_copyable_v<Body>);
-  if (n <= 0 || device.skipping() || detail::launch_loaded(device, name, n, body)) return;
+  if (n <= 0 || device.halt().skipping() || detail::launch_loaded(device, name, n, body)) return;
   detail::for_each_on_cpu(device, n, detail::LoadAndDo<Body>{body});
 }
 

@@ -8,7 +8,7 @@ namespace perrin {
 
 HostMemory::HostMemory(const Device& device, std::size_t bytes) : device_(device) {
   if (!device_.is_cuda()) {
-    data_ = static_cast<std::byte*>(device_.allocate(bytes));
+    data_ = static_cast<std::byte*>(device_.memory().allocate(bytes));
     return;
   }
   void* memory = nullptr;
@@ -19,7 +19,7 @@ HostMemory::HostMemory(const Device& device, std::size_t bytes) : device_(device
 
 HostMemory::~HostMemory() {
   if (!device_.is_cuda())
-    device_.release(data_);
+    device_.memory().release(data_);
   else if (data_)
     cudaFreeHost(data_);
 }
@@ -71,8 +71,9 @@ OutgoingCopies::OutgoingCopies(const Device& device) : device_(device) {
 
 void OutgoingCopies::hold_device() const {
   if (!last_.event_) return;
-  device_.begin_anew();
-  check_cuda(cudaStreamWaitEvent(device_.stream(), last_.event_->event, 0), "waiting for a copy");
+  device_.queue().begin_anew();
+  check_cuda(cudaStreamWaitEvent(device_.queue().stream(), last_.event_->event, 0),
+             "waiting for a copy");
 }
 
 Arrival OutgoingCopies::copy(void* host, const void* device, std::size_t bytes) {
@@ -81,8 +82,9 @@ Arrival OutgoingCopies::copy(void* host, const void* device, std::size_t bytes) 
     return {};
   }
   const auto event = std::make_shared<Arrival::Event>();
-  device_.begin_anew();
-  check_cuda(cudaEventRecord(stream_->work_done, device_.stream()), "copying from the device");
+  device_.queue().begin_anew();
+  check_cuda(cudaEventRecord(stream_->work_done, device_.queue().stream()),
+             "copying from the device");
   check_cuda(cudaStreamWaitEvent(stream_->stream, stream_->work_done, 0),
              "copying from the device");
   check_cuda(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream_->stream),
@@ -95,8 +97,8 @@ Arrival OutgoingCopies::copy(void* host, const void* device, std::size_t bytes) 
 #else
 
 HostMemory::HostMemory(const Device& device, std::size_t bytes)
-    : device_(device), data_(static_cast<std::byte*>(device.allocate(bytes))) {}
-HostMemory::~HostMemory() { device_.release(data_); }
+    : device_(device), data_(static_cast<std::byte*>(device.memory().allocate(bytes))) {}
+HostMemory::~HostMemory() { device_.memory().release(data_); }
 
 struct Arrival::Event {};
 void Arrival::wait() const {}

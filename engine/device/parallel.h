@@ -88,12 +88,12 @@ void for_each_on_cpu(const Device& device, std::int64_t n, const F& f, std::int6
 template <class F>
 void for_each(const Device& device, const char* name, std::int64_t n, const F& f) {
   static_assert(std::is_trivially_copyable_v<F>);
-  if (n <= 0 || device.skipping()) return;
+  if (n <= 0 || device.halt().skipping()) return;
 #ifdef __CUDACC__
   if (device.is_cuda()) {
     using Grid = detail::EachOf<F>;
     return launch_grid(device, name, (n + Grid::threads - 1) / Grid::threads,
-                       Grid{f, n, device.halt_word()});
+                       Grid{f, n, device.halt().word()});
   }
 #endif
   (void)name;

@@ -6,8 +6,8 @@
 
 namespace perrin {
 
-/// Puts a node behind what has been recorded so far. `stream` is Device::stream() while
-/// Device::recording(); Device::begin_anew() must follow before the next kernel.
+/// Puts a node behind what has been recorded so far. `stream` is WorkQueue::stream() while
+/// WorkQueue::recording(); WorkQueue::begin_anew() must follow before the next kernel.
 void record_node(cudaStream_t stream, cudaGraphNodeParams& node);
 
 }  // namespace perrin

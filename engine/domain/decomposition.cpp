@@ -125,12 +125,12 @@ Decomposition::Decomposition(const Device& device, std::int64_t n, int active,
   peers_ = std::make_unique<Peers>();
   Peers& mine = *peers_;
   const std::size_t inbox = inbox_bytes(n);
-  mine.stream = device_.stream();
-  mine.memory = device_.allocate(detail::mailbox_bytes + 2 * inbox);
+  mine.stream = device_.queue().stream();
+  mine.memory = device_.memory().allocate(detail::mailbox_bytes + 2 * inbox);
   mine.counters =
-      static_cast<detail::PeerCounters*>(device_.allocate(sizeof(detail::PeerCounters)));
-  device_.zero(mine.memory, detail::mailbox_bytes);
-  device_.zero(mine.counters, sizeof(detail::PeerCounters));
+      static_cast<detail::PeerCounters*>(device_.memory().allocate(sizeof(detail::PeerCounters)));
+  device_.memory().zero(mine.memory, detail::mailbox_bytes);
+  device_.memory().zero(mine.counters, sizeof(detail::PeerCounters));
   device_.synchronize();
   mine.view.rank = rank();
   mine.view.count = all;
@@ -211,15 +211,15 @@ void Decomposition::begin_relay(std::int64_t n) {
 int Decomposition::far() const { return peers_ ? peers_->view.far_count : 0; }
 
 void Decomposition::begin_work() {
-  if (peers_) device_.zero(&peers_->counters->left, sizeof peers_->counters->left);
+  if (peers_) device_.memory().zero(&peers_->counters->left, sizeof peers_->counters->left);
 }
 
 /// By a GPU since the last time.
 double Decomposition::seconds_worked() {
   if (!peers_) return 0;
   std::uint64_t nanoseconds = 0;
-  device_.copy_out(&nanoseconds, &peers_->counters->worked, sizeof nanoseconds);
-  device_.zero(&peers_->counters->worked, sizeof nanoseconds);
+  device_.memory().copy_out(&nanoseconds, &peers_->counters->worked, sizeof nanoseconds);
+  device_.memory().zero(&peers_->counters->worked, sizeof nanoseconds);
   return 1e-9 * double(nanoseconds);
 }
 
@@ -233,7 +233,7 @@ bool Decomposition::has_room_for(const std::vector<int>& cuts) const {
 
 std::string devices_reached_by(int index) {
   std::string reached;
-  for (int other = 0; other < Device::cuda_count(); ++other) {
+  for (int other = 0; other < cuda_device_count(); ++other) {
     int can = 0;
     if (other == index || cudaDeviceCanAccessPeer(&can, index, other) != cudaSuccess || !can)
       continue;
@@ -247,7 +247,7 @@ namespace {
 detail::PeerExchange exchange_of(const Device& device, const Votes& votes, const HaloPlan* ghosts) {
   detail::PeerExchange e{};
   if (ghosts) e.ghosts = *ghosts;
-  e.halt = device.halt_word();
+  e.halt = device.halt().word();
   e.condition = votes.condition;
   e.progress = votes.progress;
   e.step = votes.step;
@@ -267,7 +267,7 @@ unsigned Decomposition::blocks_for(const detail::PeerExchange& e) const {
 }
 
 bool Decomposition::may_overlap() const { return peers_ && peers_->may_overlap; }
-bool Decomposition::overlaps() const { return peers_ && device_.last_is(this); }
+bool Decomposition::overlaps() const { return peers_ && device_.queue().last_is(this); }
 
 void Decomposition::exchange_overlapped(std::span<const SharedArray> arrays, const Votes& votes,
                                         const HaloPlan& ghosts, const Overlap& beside) {
@@ -283,7 +283,7 @@ void Decomposition::exchange_overlapped(std::span<const SharedArray> arrays, con
   launch_early(device_, "exchange between processes", dim3(std::min(blocks_for(e), enough)),
                dim3(detail::exchange_threads), 0, detail::exchange_overlapped_kernel, peers_->view,
                e, beside);
-  device_.note_last(this);
+  device_.queue().note_last(this);
 }
 
 void Decomposition::exchange_on_gpu(std::span<const SharedArray> arrays, const Votes& votes,
@@ -327,17 +327,17 @@ bool Decomposition::has_room_for_cells(std::int64_t cells, std::int64_t n) const
 }
 
 void Decomposition::add_up(const CellCounts& counts) {
-  if (device_.skipping()) return;
+  if (device_.halt().skipping()) return;
   PERRIN_ASSERT(has_room_for_cells(counts.cells, counts.n));
   launch_early(device_, "counts of all processes", dim3(unsigned(peers_->blocks)),
                dim3(detail::exchange_threads), 0,
                far() > 0 ? detail::add_counts_kernel<true> : detail::add_counts_kernel<false>,
-               peers_->view, counts, device_.halt_word());
+               peers_->view, counts, device_.halt().word());
 }
 
 void Decomposition::migrate(std::span<const SharedArray> arrays, int of_ghosts,
                             const MigrationPlan& migrating, ReceiveBuffer* arrivals) {
-  if (device_.skipping()) return;
+  if (device_.halt().skipping()) return;
   PERRIN_ASSERT(arrays.size() <= std::size_t(ReceiveBuffer::arrays));
   detail::PeerMigration t{};
   const auto at = places_in_inbox(arrays);
@@ -352,7 +352,7 @@ void Decomposition::migrate(std::span<const SharedArray> arrays, int of_ghosts,
   launch_early(device_, "particles that change processes", dim3(unsigned(peers_->blocks)),
                dim3(detail::exchange_threads), 0,
                far() > 0 ? detail::migration_kernel<true> : detail::migration_kernel<false>,
-               peers_->view, t, device_.halt_word());
+               peers_->view, t, device_.halt().word());
 }
 
 #else
@@ -389,28 +389,35 @@ void Decomposition::exchange_on_gpu(std::span<const SharedArray>, const Votes&, 
 int active_processes(const Device& device, std::int64_t n) {
   // From where two are faster than one (docs/measurements/many-gpus.md).
   constexpr std::int64_t on_gpu = 75'000, on_cpu = 128;
-  const std::int64_t given = device.least_share();
+  const std::int64_t given = device.role().least_share;
   const std::int64_t least = given > 0 ? given : device.is_cuda() ? on_gpu : on_cpu;
   return int(std::clamp<std::int64_t>(n / least, 1, Communicator::world().count()));
 }
 
-Device distributed(const Device& device, std::int64_t n) {
+namespace {
+
+/// A handle with its own halt flag, of the first `active` processes.
+Device distributed(const Device& device, std::int64_t n, int active, Communicator& communicator) {
   const Device own = device.apart();
+  DeviceRole role = own.role();
+  role.decomposition = std::make_shared<Decomposition>(own, n, active, communicator);
+  return own.with(std::move(role));
+}
+
+}  // namespace
+
+Device distributed(const Device& device, std::int64_t n) {
   const int count = active_processes(device, n);
-  if (count == 1) return own;
-  return own.with_decomposition(
-      std::make_shared<Decomposition>(own, n, count, Communicator::world()));
+  return count == 1 ? device.apart() : distributed(device, n, count, Communicator::world());
 }
 
 Device distributed(const Device& device, std::int64_t n, Communicator& communicator) {
-  const Device own = device.apart();
-  return own.with_decomposition(
-      std::make_shared<Decomposition>(own, n, communicator.count(), communicator));
+  return distributed(device, n, communicator.count(), communicator);
 }
 
 Decomposition& decomposition_of(const Device& device) {
   static Decomposition trivial;
-  return device.decomposition() ? *device.decomposition() : trivial;
+  return device.role().decomposition ? *device.role().decomposition : trivial;
 }
 
 Decomposition::Decomposition() : first_chunks_(equal_cuts(1, 1)) {}
@@ -421,7 +428,7 @@ int Decomposition::rank() const { return several() ? communicator_->rank() : 0; 
 
 void Decomposition::exchange(std::span<const SharedArray> arrays, const Votes& votes,
                              const HaloPlan* ghosts) {
-  if (!several() || device_.skipping()) return;
+  if (!several() || device_.halt().skipping()) return;
   if (device_.is_cuda())
     exchange_on_gpu(arrays, votes, ghosts, nullptr);
   else
@@ -429,7 +436,7 @@ void Decomposition::exchange(std::span<const SharedArray> arrays, const Votes& v
 }
 
 void Decomposition::migrate(std::span<const SharedArray> arrays, const std::uint32_t* order) {
-  if (several() && !device_.skipping()) exchange_on_gpu(arrays, {}, nullptr, order);
+  if (several() && !device_.halt().skipping()) exchange_on_gpu(arrays, {}, nullptr, order);
 }
 
 std::array<std::size_t, 4> Decomposition::places_in_inbox(std::span<const SharedArray> arrays) {

@@ -89,7 +89,7 @@ struct Overlap {
 };
 
 /// How many of the processes n particles are distributed over: 1 to all. Where
-/// Device::least_share() says nothing, so many that each is worth it.
+/// DeviceRole::least_share says nothing, so many that each is worth it.
 int active_processes(const Device& device, std::int64_t n);
 /// Returns a handle with its own halt flag that also joins the domain decomposition, if there are
 /// several processes and n particles are worth distributing. Collective.

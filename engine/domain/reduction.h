@@ -153,7 +153,7 @@ void sum_each(const Device& device, [[maybe_unused]] const char* name, std::int6
               const SeveralSums<S, Count>& sums) {
   using T = typename S::Value;
   static_assert(std::is_trivially_copyable_v<S>);
-  if (device.skipping()) return;
+  if (device.halt().skipping()) return;
   Decomposition& decomposition = decomposition_of(device);
   const Share mine = decomposition.share(sum_chunks);
   const auto gather = [&] {
@@ -162,14 +162,15 @@ void sum_each(const Device& device, [[maybe_unused]] const char* name, std::int6
 #ifdef __CUDACC__
   if (device.is_cuda()) {
     if (n <= ShortSumGrid<S, Count>::most && !decomposition.several())
-      return launch_grid(device, name, Count, ShortSumGrid<S, Count>{sums, n, device.halt_word()});
+      return launch_grid(device, name, Count,
+                         ShortSumGrid<S, Count>{sums, n, device.halt().word()});
     launch_grid(device, name, mine.size() * Count,
-                SumChunksGrid<S, Count>{sums, n, mine.begin, mine.size(), device.halt_word()});
+                SumChunksGrid<S, Count>{sums, n, mine.begin, mine.size(), device.halt().word()});
     gather();
     SeveralSums<typename S::Whole, Count> wholes;
     for (int k = 0; k < Count; ++k) wholes.of[k] = sums.of[k].whole;
     launch_grid(device, name, Count,
-                SumPartialsGrid<T, decltype(S::Whole::then), Count>{wholes, device.halt_word()});
+                SumPartialsGrid<T, decltype(S::Whole::then), Count>{wholes, device.halt().word()});
     return;
   }
 #endif

@@ -261,10 +261,10 @@ void Deformation::move_box(StepContext& s) {
 void Deformation::turn_box(StepContext& s) {
   if (!shear_) return;
   const Device& device = s.device();
-  const Condition due = device.condition(due_.data());
+  const Condition due = device.queue().condition(due_.data());
   for_each(device, "does the tilt turn", 1,
            DecideTurn{schedule_, memory_.data(), s.device_step(), due});
-  device.when(due, [&] {
+  device.queue().when(due, [&] {
     for_each(device, "turned tilt", s.particles.size(),
              TurnParticles{s.particles.view(), memory_.data(), schedule_.flow, schedule_.gradient});
     for_each(device, "turned box", 1,
@@ -275,7 +275,7 @@ void Deformation::turn_box(StepContext& s) {
 }
 
 void Deformation::measure_work(StepContext& s, double* work) {
-  if (!kinetic_work_) return s.device().zero(work, sizeof *work);
+  if (!kinetic_work_) return s.device().memory().zero(work, sizeof *work);
   sum<double>(s.device(), "work", kinetic_work_.size(), Number{kinetic_work_.data()}, scratch_,
               work);
   for_each(s.device(), "work", 1, AddWork{memory_.data(), work});

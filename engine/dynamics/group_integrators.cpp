@@ -391,7 +391,7 @@ void GroupIntegrators::steps(StepContext& context, int n) {
 bool GroupIntegrators::take_turns(StepContext& context) {
   nobody_has_done_it_ = true;
   const bool watches =
-      watched_ > 0 && !context.device().recording() && !context.device().skipping();
+      watched_ > 0 && !context.device().queue().recording() && !context.device().halt().skipping();
   for (auto& member : members_)
     if (!member->fiber.done())
       watches ? resume_watched(context, *member) : resume(context, *member);

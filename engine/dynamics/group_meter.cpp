@@ -115,7 +115,7 @@ void GroupMeter::measure(const Real4* force, const Real* virial, const GroupMask
               scratch_, row);
     const double* const heat = s_.bath() ? s_.bath()->measured_heat_of(groups_[g].name()) : nullptr;
     has_heat_[g] = heat != nullptr;
-    if (heat) s_.device().copy(&row->heat, heat, sizeof row->heat);
+    if (heat) s_.device().memory().copy(&row->heat, heat, sizeof row->heat);
   }
 }
 
@@ -134,8 +134,8 @@ std::vector<GroupTotals> GroupMeter::row(std::int64_t number, std::uint64_t step
       break;
     }
   const std::int64_t row = number < 0 ? most_ : number;
-  s_.device().copy_out(sums.data(), rows_.data() + row * std::int64_t(sums.size()),
-                       sums.size() * sizeof(Sums));
+  s_.device().memory().copy_out(sums.data(), rows_.data() + row * std::int64_t(sums.size()),
+                                sums.size() * sizeof(Sums));
   std::vector<GroupTotals> found;
   const bool moved = s_.degrees_of_freedom.velocities() == VelocityRole::moved;
   const double kt = moved ? 0.0 : s_.kt_without_velocities(steps);

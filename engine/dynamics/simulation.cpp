@@ -226,11 +226,6 @@ void Simulation::follow_topology() {
   ensure_forces();
 }
 
-double Simulation::temperature() {
-  const bool moved = degrees_of_freedom.velocities() == VelocityRole::moved;
-  return totals_.temperature_of(moved ? totals() : Totals{}, step());
-}
-
 void Simulation::particles_were_moved() {
   totals_.forget();
   forces_valid_ = false;

@@ -1,7 +1,6 @@
 // A running simulation: particles, forces and neighbours (StepContext), and who makes the steps.
 #pragma once
 
-#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -84,7 +83,7 @@ class Simulation : public StepContext {
   /// Energies, virial, momentum of the current state (cached until the next step). Does not touch
   /// the forces that the integrator uses.
   const Totals& totals() { return totals_.measure(); }
-  /// This moment with its totals, for observers of totals.
+  /// This moment with its totals, temperature and pressure.
   Instant now() { return totals_.now(); }
   /// Each particle's share of the virial of the current state, in memory order, as in ForceOutput:
   /// together totals().virial less tail corrections. Valid until the next step.
@@ -92,14 +91,6 @@ class Simulation : public StepContext {
     totals();
     return totals_.complete_virials();
   }
-  /// Of the kinetic energy, in the job's units, without that of a centre of mass whose velocity
-  /// nothing changes; in overdamped motion that of the bath, in a minimisation 0.
-  double temperature();
-  /// Pressure tensor xx yy zz xy xz yz, and its mean diagonal.
-  std::array<double, 6> pressure_tensor() {
-    return perrin::pressure_tensor(totals(), particles.box);
-  }
-  double pressure() { return perrin::pressure(totals(), particles.box); }
 
   /// Restored are the same bits. Where the settings that lists depend on, or the device, are
   /// others, lists begin anew with every particle where it was, and forces are computed afresh.

@@ -69,7 +69,7 @@ void Stepper::launch(Integrator& integrator, int n) {
     integrator.steps(s_, n);
   } catch (...) {
     // Nothing that was noted for a batch has been done, no exchange of arrays either.
-    if (s_.device().collects()) s_.particles.assume_swapped(false);
+    if (s_.device().queue().collects()) s_.particles.assume_swapped(false);
     throw;
   }
   if (!integrator.recordable()) unsettled_ = &integrator;
@@ -94,7 +94,7 @@ void Stepper::run_on_cpu(Integrator& integrator, std::uint64_t target) {
     Fault& fault = *running_.fault.data();
     decomposition().take(fault.claimed != 0, fault);
     if (fault.claimed) {
-      s_.device().set_skipping(false);
+      s_.device().halt().set_skipping(false);
       tell();
       clock_.set_step(fault.step);
       s_.check_faults();
@@ -145,7 +145,7 @@ void Stepper::run_on_gpu(Integrator& integrator, std::uint64_t target) {
 bool Stepper::shares_are_old() const {
   constexpr double often_enough = 0.1;
   constexpr std::uint64_t steps = 4096;
-  if (s_.device().batch()) return false;
+  if (s_.device().role().batch) return false;
   return decomposition().several() ? s_.step() - shares_step_ > steps
                                    : shares_.age.seconds() > often_enough;
 }
@@ -324,14 +324,14 @@ void Stepper::recover(Integrator& integrator) {
   sampled_step_ = s_.step();  // what was launched for later steps did nothing
   // By every step that came to sort its particles.
   std::uint32_t halt = 0;
-  s_.device().copy_out(&halt, s_.device().halt_word(), sizeof halt);
+  s_.device().memory().copy_out(&halt, s_.device().halt().word(), sizeof halt);
   const bool sorted = halt != halted_by_cut;
   s_.particles.assume_swapped(running_.exchanges && (done % 2 == 0) == sorted);
   PERRIN_ASSERT(s_.neighbors && s_.neighbors->recover());
   set_device_step();
-  s_.device().set_skipping(true);
+  s_.device().halt().set_skipping(true);
   launch(integrator, 1);
-  s_.device().set_skipping(false);
+  s_.device().halt().set_skipping(false);
   clock_.set_step(s_.step() + 1);
 }
 

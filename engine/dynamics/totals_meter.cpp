@@ -117,7 +117,7 @@ void TotalsMeter::launch(bool lists_hold) {
   else if (s_.bath())
     s_.bath()->measure_work(s_, &row->work);
   if (s_.particles.box_state.moves())
-    device.copy(&row->box, s_.particles.box_state.data(), sizeof row->box);
+    device.memory().copy(&row->box, s_.particles.box_state.data(), sizeof row->box);
 }
 
 Totals TotalsMeter::totals_of(const TotalsRow& row, std::uint64_t steps, const Box& box) const {
@@ -180,7 +180,7 @@ std::vector<Instant> TotalsMeter::collect() {
   std::vector<Instant> collected;
   if (sampled_.empty()) return collected;
   std::vector<TotalsRow> rows(sampled_.size());
-  s_.device().copy_out(rows.data(), rows_.data(), rows.size() * sizeof(TotalsRow));
+  s_.device().memory().copy_out(rows.data(), rows_.data(), rows.size() * sizeof(TotalsRow));
   for (std::size_t k = 0; k < rows.size(); ++k)
     if (rows[k].written == sampled_[k] + 1) {
       const Box& box = s_.particles.box_state.moves() ? rows[k].box : s_.particles.box;

@@ -65,8 +65,6 @@ class TotalsMeter {
   std::vector<Instant> collect();
   /// The present one.
   Instant now();
-  /// In the job's units, of totals after so many steps (Simulation::temperature()).
-  double temperature_of(const Totals& totals, std::uint64_t steps) const;
   /// These are the present ones.
   void set(const Totals& totals, std::vector<GroupTotals> of_groups) {
     totals_ = totals;
@@ -75,6 +73,8 @@ class TotalsMeter {
   }
 
  private:
+  /// In the job's units, of totals after so many steps (Instant::temperature).
+  double temperature_of(const Totals& totals, std::uint64_t steps) const;
   static constexpr int most = 256;
   void launch(bool lists_hold);
   /// Of what was measured after so many steps, in that box.

@@ -13,9 +13,11 @@ template <class T>
 class Kept {
  public:
   explicit Kept(Buffer<T>& of) : of_(of), copy_(of.device(), of.size()) {
-    of_.device().copy(copy_.data(), of_.data(), std::size_t(of_.size()) * sizeof(T));
+    of_.device().memory().copy(copy_.data(), of_.data(), std::size_t(of_.size()) * sizeof(T));
   }
-  ~Kept() { of_.device().copy(of_.data(), copy_.data(), std::size_t(of_.size()) * sizeof(T)); }
+  ~Kept() {
+    of_.device().memory().copy(of_.data(), copy_.data(), std::size_t(of_.size()) * sizeof(T));
+  }
   Kept(const Kept&) = delete;
   Kept& operator=(const Kept&) = delete;
 

@@ -33,7 +33,7 @@ namespace {
 /// Of several processes of a host the k-th takes its k-th GPU.
 std::string own_device(const std::string& name) {
   const Communicator& world = Communicator::world();
-  const int gpus = Device::cuda_count();
+  const int gpus = cuda_device_count();
   if (!world.several() || gpus == 0 || (name != "auto" && name != "cuda")) return name;
   return fmt::format("cuda:{}", world.host_rank() % gpus);
 }
@@ -230,7 +230,7 @@ void Job::choose_device() {
             ? *options_.given_device
             : Device::parse(own_device(from_command_line ? options_.device : settings_.device),
                             options_.threads);
-    context_.device = device.with_least_share(settings_.processes.particles);
+    context_.device = device.with({.least_share = settings_.processes.particles});
   } catch (const UserError& e) {
     if (from_command_line)
       problems_.add({"--device", 0, "", e.what()});

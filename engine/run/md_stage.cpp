@@ -135,7 +135,7 @@ bool MdStage::run(Run& run) {
   Simulation& simulation = run.simulation();
   run.start_progress(unit_, done_, steps_);
   run.observe();
-  Chunk chunk = simulation.device().batch() ? Chunk::fixed(4096) : Chunk();
+  Chunk chunk = simulation.device().role().batch ? Chunk::fixed(4096) : Chunk();
   // finished() is asked at fixed steps: where the stage ends must not depend on the chunks.
   const std::int64_t stride = integrator_->finish_stride();
   // A minimiser changes no bonds and attributes: its steps are no time.

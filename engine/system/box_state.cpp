@@ -21,7 +21,7 @@ BoxState::BoxState(const Device& device, const Box& box) : device_(device), give
 
 void BoxState::set(const Box& box) {
   host_ = box;
-  if (device_.is_cuda()) device_.copy_in(kept_.data(), &host_, sizeof host_);
+  if (device_.is_cuda()) device_.memory().copy_in(kept_.data(), &host_, sizeof host_);
   changed();
 }
 

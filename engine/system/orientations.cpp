@@ -39,7 +39,7 @@ std::int64_t Orientations::degrees_of_freedom(const Buffer<std::uint32_t>& id,
   const auto moments = moment.to_host();
   const auto ids = id.to_host();
   std::vector<std::uint8_t> member(moments.size(), 0);
-  if (group) id.device().copy_out(member.data(), group.value, member.size());
+  if (group) id.device().memory().copy_out(member.data(), group.value, member.size());
   std::int64_t freedom = 0;
   for (std::size_t k = 0; k < moments.size(); ++k) {
     if (group && member[ids[k]] != group.member) continue;

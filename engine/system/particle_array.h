@@ -46,13 +46,14 @@ class ParticleArray {
   std::vector<T> to_host() const {
     std::vector<T> values(static_cast<std::size_t>(size()));
     if (!values.empty())
-      particles_->device().copy_out(values.data(), data(), values.size() * sizeof(T));
+      particles_->device().memory().copy_out(values.data(), data(), values.size() * sizeof(T));
     return values;
   }
   /// As many values as there are particles.
   void assign(std::span<const T> values) {
     PERRIN_ASSERT(std::int64_t(values.size()) == size());
-    if (!values.empty()) particles_->device().copy_in(data(), values.data(), values.size_bytes());
+    if (!values.empty())
+      particles_->device().memory().copy_in(data(), values.data(), values.size_bytes());
   }
   /// Saves or restores it; after the particles. What goes with particles is saved by id.
   void state(Archive& archive, const std::string& name) {

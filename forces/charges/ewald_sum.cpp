@@ -12,7 +12,7 @@ using namespace waves;
 namespace {
 
 void sum_waves(const Device& device, const Waves& waves, const Charges& charges) {
-  if (device.skipping()) return;
+  if (device.halt().skipping()) return;
   Decomposition& decomposition = decomposition_of(device);
   const Share mine = decomposition.share(waves.count);
 #ifdef __CUDACC__
@@ -21,7 +21,7 @@ void sum_waves(const Device& device, const Waves& waves, const Charges& charges)
       launch_early(device, "structure factors",
                    dim3(unsigned((mine.size() + waves_of_block - 1) / waves_of_block)),
                    dim3(threads_of_waves), 0, sum_waves_kernel, waves, charges, mine.begin,
-                   mine.end, static_cast<const std::uint32_t*>(device.halt_word()));
+                   mine.end, static_cast<const std::uint32_t*>(device.halt().word()));
     return decomposition.all_gather(waves.factor, sizeof(Factor), waves.count);
   }
 #endif
@@ -36,7 +36,7 @@ void sum_waves(const Device& device, const Waves& waves, const Charges& charges)
 template <bool Energy>
 void add_forces(StepContext& s, const WaveForces<Energy>& forces) {
   const Device& device = s.device();
-  if (device.skipping()) return;
+  if (device.halt().skipping()) return;
   const Share share = s.particles.share();
 #ifdef __CUDACC__
   if (device.is_cuda()) {
@@ -45,7 +45,7 @@ void add_forces(StepContext& s, const WaveForces<Energy>& forces) {
       launch_early(device, "forces of waves",
                    dim3(unsigned((share.size() + of_block - 1) / of_block)),
                    dim3(threads_of_forces), 0, wave_forces_kernel<Energy>, forces, share.begin,
-                   share.end, static_cast<const std::uint32_t*>(device.halt_word()));
+                   share.end, static_cast<const std::uint32_t*>(device.halt().word()));
     return;
   }
 #endif
@@ -100,7 +100,7 @@ void EwaldSum::weigh_waves(StepContext& s) {
                  terms_.parameters.k_max, terms_.constant, room, wave_.data(), vector_.data(),
                  s.fault_sink()});
   // On a GPU the kernel may be halted.
-  weighed_ = !changes && !device.is_cuda() && !device.skipping();
+  weighed_ = !changes && !device.is_cuda() && !device.halt().skipping();
   if (device.is_cuda()) return;
   while (active_ > 0 && vector_.data()[3 * room + active_ - 1] == Real(0)) --active_;
 }

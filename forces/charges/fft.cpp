@@ -197,10 +197,10 @@ Fft3::Fft3(const Device& device, const Size& size)
 }
 
 void Fft3::run([[maybe_unused]] Complex* data, [[maybe_unused]] bool inverse) const {
-  if (device_.skipping()) return;
+  if (device_.halt().skipping()) return;
 #ifdef PERRIN_CUFFT
   if (device_.is_cuda()) {
-    check_cufft(cufftSetStream(plan_->handle, device_.stream()), "its stream");
+    check_cufft(cufftSetStream(plan_->handle, device_.queue().stream()), "its stream");
     const int direction = inverse ? CUFFT_INVERSE : CUFFT_FORWARD;
     if constexpr (sizeof(Real) == 4) {
       auto* const at = reinterpret_cast<cufftComplex*>(data);
@@ -209,7 +209,7 @@ void Fft3::run([[maybe_unused]] Complex* data, [[maybe_unused]] bool inverse) co
       auto* const at = reinterpret_cast<cufftDoubleComplex*>(data);
       check_cufft(cufftExecZ2Z(plan_->handle, at, at, direction), "a transform");
     }
-    device_.begin_anew();  // its kernels are not ours
+    device_.queue().begin_anew();  // its kernels are not ours
     return;
   }
 #endif
@@ -225,7 +225,7 @@ void Fft3::run([[maybe_unused]] Complex* data, [[maybe_unused]] bool inverse) co
 void Fft3::run_real(Complex* data, bool inverse) const {
 #ifdef PERRIN_KISSFFT
   if (!device_.is_cuda()) {
-    if (device_.skipping()) return;
+    if (device_.halt().skipping()) return;
     const auto [nx, ny, nz] = size_;
     const std::int64_t half = nz / 2 + 1;
     const auto& fft = inverse ? plan_->inverse : plan_->forward;

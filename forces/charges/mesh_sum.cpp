@@ -63,7 +63,7 @@ void MeshSum::weigh(StepContext& s, bool energy) {
              WeighPoint{box.data(), terms_.slab.value_or(1), quarter, terms_.constant, points,
                         filter_.data(), influence_.data()});
     // On a GPU the kernel may be halted.
-    weighed_ = !device.is_cuda() && !device.skipping(), weighed_for_ = box.host();
+    weighed_ = !device.is_cuda() && !device.halt().skipping(), weighed_for_ = box.host();
     self_known_ = false;
   }
   if (!energy || self_known_) return;
@@ -71,12 +71,12 @@ void MeshSum::weigh(StepContext& s, bool energy) {
       AddSelf{influence_.data(), filter_.data(), squares_.data(), points, box.data(),
               terms_.slab.value_or(1), terms_.constant, quarter},
       scratch_, self_.data());
-  self_known_ = weighed_ && !device.skipping();
+  self_known_ = weighed_ && !device.halt().skipping();
 }
 
 void MeshSum::spread(const Device& device, std::int64_t n, const mesh::Spread& body) {
   if (copies_ == 1) return for_each(device, "spread charges", n, body);
-  if (device.skipping()) return;
+  if (device.halt().skipping()) return;
   const std::int64_t tasks = 8 * copies_, piece = (n + tasks - 1) / tasks;
   for_tasks(device, tasks, [&](std::int64_t task, int thread) {
     Spread own = body;

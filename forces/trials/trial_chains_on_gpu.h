@@ -471,7 +471,7 @@ void launch_trial_chains(const char* name, StepContext& s, const TrialChains& ch
   const auto blocks = unsigned((chains.cells.active() + groups - 1) / groups);
   launch_early(device, name, dim3(blocks), dim3(trial_block), stage.groups() * stage.bytes,
                trial_chain_kernel<Body>, body, chains, s.particles.metric().kept, exclusions, stage,
-               static_cast<const std::uint32_t*>(device.halt_word()));
+               static_cast<const std::uint32_t*>(device.halt().word()));
 }
 #endif
 

@@ -15,7 +15,7 @@ namespace perrin {
 template <class Body>
 void trial_loop(const char* name, StepContext& s, const TrialMoves& trials, const Body& body) {
   const Device& device = s.device();
-  if (device.skipping()) return;
+  if (device.halt().skipping()) return;
   const Current<Metric> metric = s.particles.metric();
   const ExclusionView exclusions = s.neighbors->exclusions();
   const std::int64_t n = trials.count;
@@ -25,7 +25,7 @@ void trial_loop(const char* name, StepContext& s, const TrialMoves& trials, cons
         (n * detail::trial_lanes + detail::trial_block - 1) / detail::trial_block;
     launch_early(device, name, dim3(unsigned(blocks)), dim3(detail::trial_block), 0,
                  detail::trial_kernel<Body>, body, trials, metric.kept, exclusions,
-                 static_cast<const std::uint32_t*>(device.halt_word()));
+                 static_cast<const std::uint32_t*>(device.halt().word()));
     return;
   }
 #endif
@@ -39,7 +39,7 @@ template <class Body>
 void trial_chain_loop([[maybe_unused]] const char* name, StepContext& s, const TrialChains& chains,
                       const Body& body) {
   const Device& device = s.device();
-  if (device.skipping()) return;
+  if (device.halt().skipping()) return;
 #ifdef __CUDACC__
   if (device.is_cuda()) {
     detail::launch_trial_chains(name, s, chains, body);

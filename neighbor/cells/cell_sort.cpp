@@ -120,13 +120,13 @@ void CellSort::scan() {
   if (cells_ < scan_cells) {
     launch_early(device_, "starts of cells", dim3(1), dim3(scan_threads), 0, scan_kernel,
                  static_cast<const std::uint32_t*>(count_.data()), start_.data(), cells_,
-                 static_cast<const std::uint32_t*>(device_.halt_word()));
-  } else if (!device_.skipping()) {
+                 static_cast<const std::uint32_t*>(device_.halt().word()));
+  } else if (!device_.halt().skipping()) {
     std::size_t bytes = std::size_t(scratch_.size());
-    device_.next_may_overlap();
+    device_.queue().next_may_overlap();
     check_cuda(cub::DeviceScan::ExclusiveSum(scratch_.data(), bytes, count_.data(),
                                              start_.data() + cells_ + 16, int(cells_ + 1),
-                                             device_.stream()),
+                                             device_.queue().stream()),
                "starts of cells");
   }
 #endif

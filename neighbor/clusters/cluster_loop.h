@@ -179,7 +179,7 @@ void run_pairs([[maybe_unused]] const char* name, const ClusterList& clusters, c
   static_assert(std::is_trivially_copyable_v<Body>);
   const Particles& particles = clusters.particles();
   const Device& device = particles.device();
-  if (device.skipping() || particles.size() == 0) return;
+  if (device.halt().skipping() || particles.size() == 0) return;
   const ClusterView list = clusters.view();
   const detail::LoadCluster load = clusters.loader();
   constexpr std::int64_t row = cluster_size;

@@ -10,7 +10,7 @@ namespace perrin {
 template <class Body>
 void run_pairs([[maybe_unused]] const char* name, const ColumnSearch& search, const Body& body) {
   const Device& device = search.particles().device();
-  if (device.skipping()) return;
+  if (device.halt().skipping()) return;
   detail::run_groups<ColumnWalk>(device, search.view(), body, search.particles().size() > 256);
 }
 

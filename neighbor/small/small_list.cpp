@@ -91,13 +91,13 @@ SmallRows SmallList::rows() const {
           .flag = build_.flag ? build_.flag : words_.data() + 2,
           .builds = build_.builds,
           .words = words_.data(),
-          .halt = particles_->device().halt_word()};
+          .halt = particles_->device().halt().word()};
 }
 
 void SmallList::build(const ListBuild& build) {
   const Device& device = particles_->device();
   build_ = build;
-  device.copy(order_.data(), particles_->index.data(), std::size_t(order_.bytes()));
+  device.memory().copy(order_.data(), particles_->index.data(), std::size_t(order_.bytes()));
   particles_->reorder(order_);
   make_rows(device, rows(), true);
 }

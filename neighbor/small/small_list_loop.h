@@ -204,7 +204,7 @@ void run_pairs([[maybe_unused]] const char* name, [[maybe_unused]] const SmallLi
   const auto blocks = [&](std::int64_t particles) {
     return (rows.own.size() + particles - 1) / particles;
   };
-  if (device.collects())
+  if (device.queue().collects())
     note_grid(device, name, blocks(OfMany::particles), OfMany{body, rows});
   else
     start_grid(device, name, blocks(Alone::particles), Alone{body, rows});

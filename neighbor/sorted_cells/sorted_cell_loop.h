@@ -28,7 +28,7 @@ struct StoreSums {
 template <class Body>
 void run_pairs([[maybe_unused]] const char* name, const SortedCells& search, const Body& body) {
   const Device& device = search.particles().device();
-  if (device.skipping()) return;
+  if (device.halt().skipping()) return;
   const SortedCellView view = search.view();
   const bool many = view.cells.n > 256;
   const detail::OpenSums open{search.room_for_sums(Body::sums), view.cells.n};

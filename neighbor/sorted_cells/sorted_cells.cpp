@@ -102,7 +102,7 @@ void SortedCells::follow_box(Real* limit2) {
 
 void SortedCells::order() {
   const Device& device = particles().device();
-  if (device.skipping()) return;
+  if (device.halt().skipping()) return;
   const ColumnView cells = cells_.view();
   const std::int64_t count = view().cell_count();
   std::int32_t fullest = 1;

@@ -247,7 +247,7 @@ void start_axis_loop(const DirectTiles& tiles, const char* name, const Body& bod
   const AxisLoop d{tiles.search(),
                    tiles.axis_orders(),
                    bricks.room(),
-                   device.halt_word(),
+                   device.halt().word(),
                    tiles.particles().share(),
                    tiles.own_tiles(),
                    std::uint32_t(bricks.groups())};

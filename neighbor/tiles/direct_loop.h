@@ -166,7 +166,7 @@ template <class Body, bool General, bool Sorted>
 void start_direct_loop(const DirectTiles& tiles, const char* name, const Body& body) {
   const Device& device = tiles.particles().device();
   const TileBricks& bricks = tiles.bricks();
-  const DirectLoop d{tiles.search(), bricks.room(), device.halt_word(), tiles.particles().share(),
+  const DirectLoop d{tiles.search(), bricks.room(), device.halt().word(), tiles.particles().share(),
                      tiles.own_tiles()};
   const int threads = Sorted ? bricks.single_threads() : bricks.search_threads();
   const std::size_t lists =

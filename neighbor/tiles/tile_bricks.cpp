@@ -226,7 +226,7 @@ void TileBricks::choose_sizes() {
 }
 
 bool TileBricks::enlarge(std::uint32_t& halos) {
-  if (!particles_->device().halted()) return false;
+  if (!particles_->device().halt().raised()) return false;
   auto words = words_.to_host();
   const Decomposition& decomposition = decomposition_of(particles_->device());
   for (std::uint32_t& word : words) word = decomposition.largest(word);  // rooms are the same
@@ -265,7 +265,7 @@ void TileBricks::follow_box(Real* limit2) {
 
 void TileBricks::require_cut() const {
   const Device& device = particles_->device();
-  for_each(device, "cells serve", 1, RequireCut{scale_.data(), device.halt_word()});
+  for_each(device, "cells serve", 1, RequireCut{scale_.data(), device.halt().word()});
 }
 
 Strain TileBricks::strain(const Box& box) const {

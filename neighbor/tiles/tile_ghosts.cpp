@@ -187,7 +187,8 @@ std::vector<TileGhosts::Onlookers> find_onlookers(const Device& device,
   for (int k = 0; k < 2; ++k) {
     if (!*of_geometry[k]) continue;
     tables[k].resize(std::size_t(g.brick_count()));
-    device.copy_out(tables[k].data(), *of_geometry[k], tables[k].size() * sizeof(std::uint32_t));
+    device.memory().copy_out(tables[k].data(), *of_geometry[k],
+                             tables[k].size() * sizeof(std::uint32_t));
     *of_geometry[k] = tables[k].data();
   }
   const BricksAround around(g, reach);
@@ -242,7 +243,7 @@ void TileGhosts::find([[maybe_unused]] const std::uint32_t* cell_start,
   const auto bricks = std::uint32_t(geometry_.brick_count());
   launch_early(device_, "ghosts", dim3((bricks * 32 + find_block - 1) / find_block),
                dim3(find_block), 0, find_ghosts_kernel, find, bricks,
-               static_cast<const std::uint32_t*>(device_.halt_word()));
+               static_cast<const std::uint32_t*>(device_.halt().word()));
 #endif
 }
 
@@ -250,10 +251,11 @@ void TileGhosts::require_partners(const Particles& particles,
                                   const std::uint32_t* cell_start) const {
   if (!particles.domain.partners()) return;
   const Share own = particles.share();
-  for_each(device_, "partners are near", own,
-           RequirePartners{particles.domain.partners()->view(), particles.position.data(),
-                           particles.id.data(), particles.index.data(), cell_start, who_.data(),
-                           geometry_, own, decomposition_of(device_).rank(), device_.halt_word()});
+  for_each(
+      device_, "partners are near", own,
+      RequirePartners{particles.domain.partners()->view(), particles.position.data(),
+                      particles.id.data(), particles.index.data(), cell_start, who_.data(),
+                      geometry_, own, decomposition_of(device_).rank(), device_.halt().word()});
 }
 
 HaloPlan TileGhosts::view() const {

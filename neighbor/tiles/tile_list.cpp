@@ -79,7 +79,7 @@ void TileList::build([[maybe_unused]] const ListBuild& build) {
                             chunks_.data(),
                             count_.data(),
                             used_.data(),
-                            device.halt_word(),
+                            device.halt().word(),
                             build.flag,
                             build.builds,
                             bricks_.room(),

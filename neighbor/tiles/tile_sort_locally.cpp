@@ -275,7 +275,8 @@ void for_each_sorted(const Device& device, const char* name, const F& f) {
   if constexpr (requires { f.by_place(own_blocks, own_blocks); }) blocks.by_place = own_blocks;
   const unsigned others = blocks.by_place + (F::arrivals_alone ? 0 : own_blocks);
   launch_early(device, name, dim3(blocks.arrivals + others), dim3(sorted_block), 0,
-               sorted_kernel<F>, f, blocks, static_cast<const std::uint32_t*>(device.halt_word()));
+               sorted_kernel<F>, f, blocks,
+               static_cast<const std::uint32_t*>(device.halt().word()));
 }
 #endif
 

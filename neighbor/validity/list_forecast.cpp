@@ -26,7 +26,7 @@ Real ListForecast::early2(Real limit) const {
 
 void ListForecast::expect() {
   const std::uint32_t one = 1;
-  if (exists()) device_.copy_in(&words_.data()->warned, &one, sizeof one);
+  if (exists()) device_.memory().copy_in(&words_.data()->warned, &one, sizeof one);
 }
 
 void ListForecast::join(Votes& votes) const {
@@ -39,7 +39,7 @@ ListForecast::Step ListForecast::begin_step() {
   Words* const words = words_.data();
   if (slot_ < 0 || warned_.handle == 0) {
     slot_ = 0;
-    warned_ = device_.condition(&words->unused);
+    warned_ = device_.queue().condition(&words->unused);
 #ifdef __CUDACC__
     launch(device_, "what is expected", dim3(1), dim3(1), 0, begin_recording_kernel, words,
            warned_);
@@ -51,7 +51,7 @@ ListForecast::Step ListForecast::begin_step() {
 Condition ListForecast::end_step(bool is_last) {
   std::uint32_t* const unused = &words_.data()->unused;
   const bool ends = is_last || slot_ + 1 == Words::slots;
-  warned_ = ends ? Condition{unused, 0} : device_.condition(unused);
+  warned_ = ends ? Condition{unused, 0} : device_.queue().condition(unused);
   slot_ = warned_.handle == 0 ? -1 : slot_ + 1;
   return warned_;
 }

@@ -24,7 +24,7 @@ void search_rows_on_gpu([[maybe_unused]] const Device& device,
   if (group_count > 0)
     launch_early(device, "build rows", dim3(unsigned((group_count + warps - 1) / warps)),
                  dim3(detail::row_search_block), 0, detail::build_rows_kernel, search, groups,
-                 group_count, static_cast<const std::uint32_t*>(device.halt_word()));
+                 group_count, static_cast<const std::uint32_t*>(device.halt().word()));
 #endif
 }
 
@@ -204,13 +204,13 @@ void VerletList::build(const ListBuild& build) {
   const RowSearch rows = search();
   if (device.is_cuda())
     search_rows_on_gpu(device, rows, groups_.data(), group_count_);
-  else if (!device.skipping())
+  else if (!device.halt().skipping())
     search_rows(device, rows);
   for_each(device, "list built", 1,
            FinishRows{words_.data(),
                       rows.room,
                       {build.flag, build.builds},
-                      device.is_cuda() ? device.halt_word() : nullptr});
+                      device.is_cuda() ? device.halt().word() : nullptr});
   for_each(device, "keep positions", n,
            CopyPositions{build.reference, particles_->position.data()});
 }

@@ -130,7 +130,7 @@ template <class Body>
 void run_pairs([[maybe_unused]] const char* name, const VerletList& rows, const Body& body) {
   const Particles& particles = rows.particles();
   const Device& device = particles.device();
-  if (device.skipping()) return;
+  if (device.halt().skipping()) return;
   const RowView list = rows.view();
   const Position* position = particles.position.data();
   const Current<Metric> metric = particles.metric();
@@ -139,7 +139,7 @@ void run_pairs([[maybe_unused]] const char* name, const VerletList& rows, const 
     constexpr int warps = detail::row_block / 32;
     launch_early(device, name, dim3(unsigned((list.group_count + warps - 1) / warps)),
                  dim3(detail::row_block), 0, detail::row_loop_kernel<Body>, body, position,
-                 metric.kept, list, static_cast<const std::uint32_t*>(device.halt_word()));
+                 metric.kept, list, static_cast<const std::uint32_t*>(device.halt().word()));
     return;
   }
 #endif

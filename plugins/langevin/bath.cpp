@@ -178,7 +178,7 @@ void Bath::rest(StepContext& context) const {
     std::vector<std::uint8_t> group;  // [id]
     if (const GroupMask mask = context.group()) {
       group.resize(velocity.size());
-      context.device().copy_out(group.data(), mask.value, group.size());
+      context.device().memory().copy_out(group.data(), mask.value, group.size());
     }
     for (std::size_t i = 0; i < velocity.size(); ++i) {
       if (!group.empty() && group[id[i]] != context.group().member) continue;

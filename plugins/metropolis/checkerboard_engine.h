@@ -251,7 +251,7 @@ class CheckerboardOf final : public CheckerboardEngine {
     if (energies_of_ == system_.times_set()) return;
     energies_of_ = system_.times_set();
     energy_.zero();
-    device_.copy(base_.data(), system_.view().energy, sizeof(double));
+    device_.memory().copy(base_.data(), system_.view().energy, sizeof(double));
   }
 
   template <class U>
@@ -360,7 +360,7 @@ class CheckerboardOf final : public CheckerboardEngine {
     const unsigned blocks = unsigned((v.own.size() + Kernel::groups - 1) / Kernel::groups);
     if (blocks == 0) return;
     launch(device_, "checkerboard domains", dim3(blocks), dim3(Kernel::threads), shared, kernel, v,
-           capacity, bytes, static_cast<const std::uint32_t*>(device_.halt_word()));
+           capacity, bytes, static_cast<const std::uint32_t*>(device_.halt().word()));
   }
 #endif
 

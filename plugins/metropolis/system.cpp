@@ -122,7 +122,7 @@ template <class T>
 std::vector<T> part(const Device& device, const Buffer<T>& buffer, std::int64_t n,
                     std::int64_t replica) {
   std::vector<T> host(static_cast<std::size_t>(n));
-  device.copy_out(host.data(), buffer.data() + replica * n, host.size() * sizeof(T));
+  device.memory().copy_out(host.data(), buffer.data() + replica * n, host.size() * sizeof(T));
   return host;
 }
 }  // namespace

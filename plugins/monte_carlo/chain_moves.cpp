@@ -178,9 +178,10 @@ bool ChainMove::try_one(StepContext& s, const TrialCells& cells, const ChainTurn
   const std::uint32_t molecule = molecules_.of[turn.point];
   const std::uint32_t first = molecules_.begin[molecule];
   const std::int64_t members = molecules_.size(molecule);
-  device.copy_in(turning_.data(), turn.turning.data(), turn.turning.size() * sizeof(std::uint32_t));
-  device.copy_in(whole_.data(), molecules_.member.data() + first,
-                 std::size_t(members) * sizeof(std::uint32_t));
+  device.memory().copy_in(turning_.data(), turn.turning.data(),
+                          turn.turning.size() * sizeof(std::uint32_t));
+  device.memory().copy_in(whole_.data(), molecules_.member.data() + first,
+                          std::size_t(members) * sizeof(std::uint32_t));
   Vec3<double> axis{0, 0, 1};
   const Words4 words{random.next(), random.next(), random.next(), 0};
   if (s.particles.box.dimension == 3) axis = direction<double>(words.x, words.y);

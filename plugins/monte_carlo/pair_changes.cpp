@@ -31,8 +31,8 @@ std::vector<double> PairChanges::measure(StepContext& s) {
   const auto count = std::int64_t(moves_.size()), cells = std::int64_t(first_.size());
   if (energies_.room() < count) energies_.begin(s, 2 * count, false);
   std::vector<double> change(moves_.size());
-  device.copy_in(energies_.move(), moves_.data(), moves_.size() * sizeof(TrialMove));
-  device.copy_in(energies_.change(), change.data(), change.size() * sizeof(double));
+  device.memory().copy_in(energies_.move(), moves_.data(), moves_.size() * sizeof(TrialMove));
+  device.memory().copy_in(energies_.change(), change.data(), change.size() * sizeof(double));
   position_on_device_.assign(position_);
   place_on_device_.assign(place_), id_on_device_.assign(id_);
   if (start_.size() <= cells) {  // cell k begins with the k-th of them
@@ -49,7 +49,7 @@ std::vector<double> PairChanges::measure(StepContext& s) {
     if (end > first_[k])
       energies_.measure_pairs(s, cell, std::int64_t(first_[k]), std::int64_t(end - first_[k]));
   }
-  device.copy_out(change.data(), energies_.change(), change.size() * sizeof(double));
+  device.memory().copy_out(change.data(), energies_.change(), change.size() * sizeof(double));
   return change;
 }
 

@@ -301,8 +301,8 @@ bool Reptation::try_one(StepContext& s, const TrialCells& cells, const Chain& ch
   if (random.next() & 1u) std::ranges::reverse(order);
   const auto n = std::int64_t(order.size());
   const std::uint32_t start[2] = {0, std::uint32_t(n)};
-  device.copy_in(order_.data(), order.data(), order.size() * sizeof(std::uint32_t));
-  device.copy_in(start_.data(), start, sizeof start);
+  device.memory().copy_in(order_.data(), order.data(), order.size() * sizeof(std::uint32_t));
+  device.memory().copy_in(start_.data(), start, sizeof start);
   const Words4 words{random.next(), random.next(), random.next(), random.next()};
   const Growth growth{Edges(s.particles.box),
                       kt,

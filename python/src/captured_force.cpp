@@ -69,11 +69,11 @@ CapturedForce::~CapturedForce() {
 
 void CapturedForce::compute(StepContext& s, const ForceOutput& output) {
   const Device& device = s.device();
-  if (device.skipping()) return;
+  if (device.halt().skipping()) return;
   if (!graph_) capture(s);
-  const Condition due = device.condition(due_.data());
+  const Condition due = device.queue().condition(due_.data());
   raise_if_due(s, settings_.stride, instant_.data(), due);
-  device.when(due, [&] {
+  device.queue().when(due, [&] {
     arrays_->show(s);
     replay(device);
     keep_returned(s, returned_, {kept_.data(), virial_.data(), instant_.data()});
@@ -82,7 +82,7 @@ void CapturedForce::compute(StepContext& s, const ForceOutput& output) {
 }
 
 void CapturedForce::capture(StepContext& s) {
-  PERRIN_ASSERT(!s.device().recording());
+  PERRIN_ASSERT(!s.device().queue().recording());
   const std::int64_t n = s.particles.size();
   arrays_ = std::make_shared<ShownArrays>(s);
   arrays_->show(s);
@@ -114,15 +114,15 @@ void CapturedForce::capture(StepContext& s) {
 }
 
 void CapturedForce::replay(const Device& device) const {
-  if (device.recording()) {
+  if (device.queue().recording()) {
     cudaGraphNodeParams node{};
     node.type = cudaGraphNodeTypeGraph;
     node.graph.graph = graph_;
-    record_node(device.stream(), node);
+    record_node(device.queue().stream(), node);
   } else {
-    check_cuda(cudaGraphLaunch(executable_, device.stream()), "a captured PythonForce");
+    check_cuda(cudaGraphLaunch(executable_, device.queue().stream()), "a captured PythonForce");
   }
-  device.begin_anew();
+  device.queue().begin_anew();
 }
 
 void bind_captured_force(nb::module_& m) {

@@ -141,7 +141,7 @@ NB_MODULE(_perrin, m) {
   m.def("resume_ensemble", resumed_ensemble, nb::arg("folder"), nb::arg("sets"),
         nb::arg("more_steps"), nb::arg("device"), nb::arg("threads"), nb::arg("quiet"));
   m.def("program", program, nb::arg("arguments"), "the program perrin: its exit status");
-  m.def("cuda_count", [] { return perrin::Device::cuda_count(); });
+  m.def("cuda_count", [] { return perrin::cuda_device_count(); });
   m.attr("version") = perrin::engine_version();
   m.attr("build") = perrin::build_tag();
 }

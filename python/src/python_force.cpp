@@ -14,7 +14,7 @@ using Array = nb::ndarray<nb::ro>;
 
 std::uint64_t number_on_device(const Device& device, const std::uint64_t* where) {
   std::uint64_t number = 0;
-  device.copy_out(&number, where, sizeof number);
+  device.memory().copy_out(&number, where, sizeof number);
   return number;
 }
 
@@ -68,7 +68,7 @@ PythonForce::PythonForce(const PythonForceSettings& settings, Functions function
 }
 
 void PythonForce::compute(StepContext& s, const ForceOutput& output) {
-  if (s.device().skipping()) return;
+  if (s.device().halt().skipping()) return;
   const std::uint64_t instant = number_on_device(s.device(), s.device_step()) + s.instant();
   const bool due = instant % std::uint64_t(settings_.stride) == 0 || instant_ == never;
   if (due && instant != instant_) {

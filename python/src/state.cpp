@@ -232,9 +232,9 @@ nb::dict State::totals() const {
   d["kinetic"] = t.kinetic;
   d["rotational"] = t.rotational;
   d["total"] = t.total_energy();
-  d["temperature"] = s.temperature();
-  d["pressure"] = s.pressure();
-  d["pressure_tensor"] = s.pressure_tensor();
+  d["temperature"] = s.now().temperature;
+  d["pressure"] = s.now().pressure();
+  d["pressure_tensor"] = s.now().pressure_tensor();
   d["virial"] = t.virial;
   d["kinetic_tensor"] = t.kinetic_tensor;
   d["momentum"] = list_of(t.momentum);
@@ -304,7 +304,7 @@ std::tuple<std::int64_t, std::int64_t, std::int64_t> State::order() const {
 std::uintptr_t State::stream() const {
 #ifdef PERRIN_CUDA
   if (context().device().is_cuda())
-    return reinterpret_cast<std::uintptr_t>(context().device().stream());
+    return reinterpret_cast<std::uintptr_t>(context().device().queue().stream());
 #endif
   return 0;
 }

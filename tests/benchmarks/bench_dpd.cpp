@@ -174,7 +174,7 @@ Result measure(const Options& options, const System& system, const Configuration
                                     [&] { s->advance(integrator, chunk); }) /
                         double(chunk);
     if (best.time > 0 && time >= best.time) continue;
-    best = {time, neighbors, s->temperature(),
+    best = {time, neighbors, s->now().temperature,
             double(s->step() - first) /
                 double(std::max<std::int64_t>(1, s->neighbors->builds() - builds)),
             s->neighbors->mean_entries()};

@@ -48,9 +48,9 @@ double time_of(const Device& device, double seconds, const std::function<void()>
     std::vector<double> times;
     work();
     for (double total = 0; total < seconds || times.size() < 3; total += times.back()) {
-      check_cuda(cudaEventRecord(start, device.stream()), "timing");
+      check_cuda(cudaEventRecord(start, device.queue().stream()), "timing");
       for (int k = 0; k < repeat; ++k) work();
-      check_cuda(cudaEventRecord(stop, device.stream()), "timing");
+      check_cuda(cudaEventRecord(stop, device.queue().stream()), "timing");
       check_cuda(cudaEventSynchronize(stop), "timing");
       float milliseconds = 0;
       check_cuda(cudaEventElapsedTime(&milliseconds, start, stop), "timing");

@@ -96,7 +96,7 @@ nlohmann::json line_of(Liquid& liquid, const Options& options, const char* integ
           {"rate", 1 / time},
           {"rate_unit", "steps/s"},
           {"particle_steps_per_s", double(n) / time},
-          {"temperature", liquid.s.temperature()},
+          {"temperature", liquid.s.now().temperature},
           {"steps_per_build", double(liquid.s.step()) /
                                   double(std::max<std::int64_t>(1, liquid.s.neighbors->builds()))},
           {"entries_per_particle", liquid.s.neighbors->mean_entries()}};
@@ -118,7 +118,7 @@ int lj(const Options& options) {
     const double n = double(c.position.size());
     Liquid nve(options, c, std::make_unique<VelocityVerlet>(VelocityVerletSettings{0.005}));
     Liquid bath(options, c,
-                options.npt ? barostat_integrator(nve.s.pressure())
+                options.npt ? barostat_integrator(nve.s.now().pressure())
                             : langevin_integrator(options.device, c));
     const std::int64_t chunk =
         std::max<std::int64_t>(20, std::int64_t(0.1 / (n * (cuda ? 1e-9 : 2e-7))));

@@ -104,7 +104,7 @@ int neighbors(const Options& options) {
                                  {"size", start.position.size()},
                                  {"device", options.device.description()},
                                  {"density", density},
-                                 {"temperature", s.temperature()},
+                                 {"temperature", s.now().temperature},
                                  {"traversal", way.traversal},
                                  {"interaction_sorting", way.sorting},
                                  {"reorder", way.reorder},

@@ -189,9 +189,9 @@ class GpuBatch {
     sort();
     std::vector<double> times;
     for (int i = 0; i < repeat_; ++i) {
-      check_cuda(cudaEventRecord(start_, device_.stream()), "timing");
+      check_cuda(cudaEventRecord(start_, device_.queue().stream()), "timing");
       sort();
-      check_cuda(cudaEventRecord(stop_, device_.stream()), "timing");
+      check_cuda(cudaEventRecord(stop_, device_.queue().stream()), "timing");
       check_cuda(cudaEventSynchronize(stop_), "timing");
       float milliseconds = 0;
       check_cuda(cudaEventElapsedTime(&milliseconds, start_, stop_), "timing");
@@ -232,7 +232,7 @@ void time_segmented_sort(GpuBatch& batch, const Device& device) {
   const auto sort = [&](void* storage) {
     check_cuda(cub::DeviceSegmentedSort::SortKeys(
                    storage, bytes, static_cast<const Word*>(batch.in.data()), batch.out.data(),
-                   batch.in.size(), batch.count, offsets, offsets + 1, device.stream()),
+                   batch.in.size(), batch.count, offsets, offsets + 1, device.queue().stream()),
                "DeviceSegmentedSort");
   };
   sort(nullptr);
@@ -369,7 +369,9 @@ int bench_gpu(const Device& device, int length) {
     GpuBatch batch(device, equal_offsets(length, gpu_keys / length), length, repetitions);
     batch.time(
         "copy", "device to device", false,
-        [&] { device.copy(batch.out.data(), batch.in.data(), std::size_t(batch.in.bytes())); },
+        [&] {
+          device.memory().copy(batch.out.data(), batch.in.data(), std::size_t(batch.in.bytes()));
+        },
         false);
     batch.time("perrin", "equal lengths", false, [&] {
       short_sort_uniform(device, batch.in.data(), batch.out.data(), length, batch.count);

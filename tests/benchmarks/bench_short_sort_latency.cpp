@@ -167,7 +167,7 @@ class GpuTimes {
       const std::int32_t* offsets = offsets_.data();
       check_cuda(cub::DeviceSegmentedSort::SortKeys(
                      storage, bytes, static_cast<const Word*>(in_.data()), out_.data(), in_.size(),
-                     batch_.count, offsets, offsets + 1, device_.stream()),
+                     batch_.count, offsets, offsets + 1, device_.queue().stream()),
                  "DeviceSegmentedSort");
     };
     sort(nullptr);
@@ -218,9 +218,9 @@ class GpuTimes {
     std::vector<float> times;
     for (int k = 0; k < 15; ++k) {
       device_.synchronize();
-      check_cuda(cudaEventRecord(start_, device_.stream()), "timing");
+      check_cuda(cudaEventRecord(start_, device_.queue().stream()), "timing");
       sort();
-      check_cuda(cudaEventRecord(stop_, device_.stream()), "timing");
+      check_cuda(cudaEventRecord(stop_, device_.queue().stream()), "timing");
       check_cuda(cudaEventSynchronize(stop_), "timing");
       float milliseconds = 0;
       check_cuda(cudaEventElapsedTime(&milliseconds, start_, stop_), "timing");

@@ -244,7 +244,7 @@ class Orders {
   /// How many particles the fullest cell has. Waits.
   std::int32_t fullest_cell() const {
     std::vector<std::uint32_t> start(std::size_t(cell_count()) + 1);
-    place_.device().copy_out(start.data(), sort_.start(), start.size() * sizeof start[0]);
+    place_.device().memory().copy_out(start.data(), sort_.start(), start.size() * sizeof start[0]);
     std::uint32_t most = 0;
     for (std::size_t c = 0; c + 1 < start.size(); ++c)
       most = std::max(most, start[c + 1] - start[c]);

@@ -111,7 +111,7 @@ int main(int argc, char** argv) {
     return list ? 0 : 2;
   }
   try {
-    options.device = Device::parse(device, threads).with_least_share(1);  // however few
+    options.device = Device::parse(device, threads).with({.least_share = 1});  // however few
     options.neighbors = parse_neighbors(neighbors);
     options.npt = ensemble == "npt";
     for (const auto& s : subjects)

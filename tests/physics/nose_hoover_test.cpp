@@ -193,7 +193,7 @@ TEST_P(NoseHooverTest, TotalEnergyLessHeatIsConserved) {
             std::max(change.volume, std::abs(s.particles.box.volume() / c.box.volume() - 1));
       }
       change.rms = std::sqrt(change.rms);
-      change.temperature = s.temperature();
+      change.temperature = s.now().temperature;
       return change;
     };
     const Change coarse = run(0.004), fine = run(0.001);

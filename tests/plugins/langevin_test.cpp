@@ -219,7 +219,7 @@ TEST_P(LangevinPlugin, EquipartitionInALennardJonesFluid) {
       for (const Real4& f : rig.simulation.particles.force.to_host())
         f2 += double(f.x) * f.x + double(f.y) * f.y + double(f.z) * f.z;
       const double l = laplacian(rig.now(), 2.5);
-      kinetic.push_back(rig.simulation.temperature());
+      kinetic.push_back(rig.simulation.now().temperature);
       configurational.push_back(f2 / l);
       curvature.push_back(l / (3 * n));
     }
@@ -338,7 +338,7 @@ TEST_P(LangevinPlugin, TemperatureRamp) {
   const double tolerance = sigmas * std::sqrt(2 / 60000.0) + 5e-5;
   for (const double expected : {1.5, 2.0, 2.5, 3.0, 3.0}) {
     rig.run(10);
-    EXPECT_NEAR(rig.simulation.temperature() / expected, 1, tolerance);
+    EXPECT_NEAR(rig.simulation.now().temperature / expected, 1, tolerance);
   }
 }
 

@@ -927,7 +927,7 @@ class Resume : public ::testing::Test {
   std::vector<const CatalogueRow*> rows(const char* kind) {
     return components().registry.rows(kind);
   }
-  static bool has_cuda() { return Device::cuda_count() > 0; }
+  static bool has_cuda() { return cuda_device_count() > 0; }
   std::vector<How> devices() {
     return has_cuda() ? std::vector<How>{{"cpu", 1}, {"cuda", 1}} : std::vector<How>{{"cpu", 1}};
   }

@@ -18,7 +18,7 @@ constexpr std::int64_t steps = 700;
 class BatchTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (Device::cuda_count() == 0) GTEST_SKIP() << "no CUDA device";
+    if (cuda_device_count() == 0) GTEST_SKIP() << "no CUDA device";
   }
 };
 

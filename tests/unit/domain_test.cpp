@@ -237,7 +237,7 @@ struct SevenUneven {
 };
 
 TEST(Domain, ShortSumsOfAGpuHaveTheBitsOfLongOnes) {
-  if (Device::cuda_count() == 0) GTEST_SKIP() << "no CUDA device";
+  if (cuda_device_count() == 0) GTEST_SKIP() << "no CUDA device";
   const Device device = Device::cuda();
   using S = detail::Sum<Real7, SevenUneven, detail::NothingMore>;
   using Whole = S::Whole;
@@ -247,13 +247,13 @@ TEST(Domain, ShortSumsOfAGpuHaveTheBitsOfLongOnes) {
     const auto whole = [&](int k) { return Whole{scratch.data(), result.data() + k, {}}; };
     result.zero();
     launch_grid(device, "short", 1,
-                detail::ShortSumGrid<S, 1>{{{S{{}, whole(0)}}}, n, device.halt_word()});
+                detail::ShortSumGrid<S, 1>{{{S{{}, whole(0)}}}, n, device.halt().word()});
     launch_grid(
         device, "chunks", sum_chunks,
-        detail::SumChunksGrid<S, 1>{{{S{{}, whole(1)}}}, n, 0, sum_chunks, device.halt_word()});
+        detail::SumChunksGrid<S, 1>{{{S{{}, whole(1)}}}, n, 0, sum_chunks, device.halt().word()});
     launch_grid(
         device, "partials", 1,
-        detail::SumPartialsGrid<Real7, detail::NothingMore, 1>{{{whole(1)}}, device.halt_word()});
+        detail::SumPartialsGrid<Real7, detail::NothingMore, 1>{{{whole(1)}}, device.halt().word()});
     const auto both = result.to_host();
     for (int k = 0; k < 7; ++k) EXPECT_EQ(both[0].of[k], both[1].of[k]) << n;
     EXPECT_NE(both[0].of[0], 0);

@@ -120,7 +120,7 @@ std::vector<Pair> pairs_of_cells(const Orders& orders) {
 class InteractionSort : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    if (GetParam() == "cuda" && Device::cuda_count() == 0) GTEST_SKIP() << "no CUDA device";
+    if (GetParam() == "cuda" && cuda_device_count() == 0) GTEST_SKIP() << "no CUDA device";
     device = Device::parse(GetParam(), 2);
   }
   Device device;

@@ -97,7 +97,7 @@ std::vector<int> mixed_lengths(int longest, int count, unsigned seed) {
 class ShortSort : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    if (GetParam() == "cuda" && Device::cuda_count() == 0) GTEST_SKIP() << "no CUDA device";
+    if (GetParam() == "cuda" && cuda_device_count() == 0) GTEST_SKIP() << "no CUDA device";
     device = Device::parse(GetParam(), 2);
   }
   Words sort(const Batch& batch) const {
@@ -293,7 +293,7 @@ constexpr RankSort rank_sorts[] = {RankSort::all_pairs, RankSort::divide_and_con
                                    RankSort::element};
 
 TEST(RankSorts, EveryLength) {
-  if (Device::cuda_count() == 0) GTEST_SKIP() << "no CUDA device";
+  if (cuda_device_count() == 0) GTEST_SKIP() << "no CUDA device";
   const Device device = Device::cuda();
   for (const RankSort variant : rank_sorts)
     for (int longest = 0; longest <= rank_sort_length; ++longest) {
@@ -319,7 +319,7 @@ TEST(RankSorts, EveryLength) {
 }
 
 TEST(RankSorts, FloatsOfWhichSomeAreEqual) {
-  if (Device::cuda_count() == 0) GTEST_SKIP() << "no CUDA device";
+  if (cuda_device_count() == 0) GTEST_SKIP() << "no CUDA device";
   const Device device = Device::cuda();
   std::mt19937 random(23);
   for (const RankSort variant : rank_sorts)

@@ -1,0 +1,111 @@
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "engine/base/error.h"
+#include "engine/device/device_state.h"
+#include "engine/device/launch_list.h"
+
+namespace perrin {
+
+#ifdef PERRIN_CUDA
+namespace {
+/// Before steps are recorded one has run that is not: what is allocated there once may stay there.
+void refuse_while_recording(bool recording, const char* what) {
+  if (recording)
+    throw RunError(
+        fmt::format("a force or integrator {} inside a step while the GPU's steps were recorded; "
+                    "this must be done in its constructor or in begin()",
+                    what));
+}
+}  // namespace
+#endif
+
+void* DeviceMemory::allocate(std::size_t bytes) const {
+#ifdef PERRIN_CUDA
+  if (device_.cuda_) {
+    refuse_while_recording(device_.queue().recording(), "allocated memory");
+    void* memory = nullptr;
+    check_cuda(cudaSetDevice(device_.cuda_->index), "selecting the device");
+    check_cuda(cudaMalloc(&memory, bytes),
+               fmt::format("allocating {} MiB", (bytes >> 20) + 1).c_str());
+    return memory;
+  }
+#endif
+  // Cache-line aligned; vector loops may read (never use) up to 512 bytes beyond the end.
+  // Large arrays in large pages: pair loops jump about in them.
+  constexpr std::size_t large_page = std::size_t(2) << 20;
+  const bool large = bytes >= large_page / 4;
+  const std::size_t alignment = large ? large_page : 64;
+  const std::size_t size = (bytes + 512 + alignment - 1) / alignment * alignment;
+  void* memory = std::aligned_alloc(alignment, size);
+  if (memory && large) madvise(memory, size, MADV_HUGEPAGE);
+  if (!memory) throw RunError(fmt::format("out of memory allocating {} MiB", (bytes >> 20) + 1));
+  return memory;
+}
+
+void DeviceMemory::release(void* memory) const noexcept {
+  if (!memory) return;
+#ifdef PERRIN_CUDA
+  if (device_.cuda_) {
+    cudaFree(memory);
+    return;
+  }
+#endif
+  std::free(memory);
+}
+
+void DeviceMemory::copy_in(void* device, const void* host, std::size_t bytes) const {
+#ifdef PERRIN_CUDA
+  if (device_.cuda_) {
+    refuse_while_recording(device_.queue().recording(), "copied from the host");
+    check_cuda(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, device_.cuda_->stream),
+               "copying to the device");
+    return device_.synchronize();
+  }
+#endif
+  std::memcpy(device, host, bytes);
+}
+
+void DeviceMemory::copy_out(void* host, const void* device, std::size_t bytes) const {
+#ifdef PERRIN_CUDA
+  if (device_.cuda_) {
+    refuse_while_recording(device_.queue().recording(), "copied to the host");
+    check_cuda(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, device_.cuda_->stream),
+               "copying from the device");
+    return device_.synchronize();
+  }
+#endif
+  std::memcpy(host, device, bytes);
+}
+
+void DeviceMemory::copy(void* to, const void* from, std::size_t bytes) const {
+  if (bytes == 0 || device_.halt().skipping()) return;
+#ifdef PERRIN_CUDA
+  if (LaunchList* const list = device_.queue().collects()) return list->add_copy(to, from, bytes);
+  if (device_.cuda_) {
+    check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, device_.queue().stream()),
+               "copying on the device");
+    device_.cuda_->after_kernel = false;
+    return;
+  }
+#endif
+  std::memcpy(to, from, bytes);
+}
+
+void DeviceMemory::zero(void* memory, std::size_t bytes) const {
+  if (bytes == 0 || device_.halt().skipping()) return;
+#ifdef PERRIN_CUDA
+  if (LaunchList* const list = device_.queue().collects()) return list->add_zero(memory, bytes);
+  if (device_.cuda_) {
+    check_cuda(cudaMemsetAsync(memory, 0, bytes, device_.queue().stream()), "zeroing");
+    device_.cuda_->after_kernel = false;
+    return;
+  }
+#endif
+  std::memset(memory, 0, bytes);
+}
+
+}  // namespace perrin

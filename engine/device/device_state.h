@@ -1,0 +1,57 @@
+// What the handles of one device share: for the files that implement engine/device/device.h.
+#pragma once
+
+#include <memory>
+
+#include "engine/device/device.h"
+#include "engine/device/threads.h"
+
+namespace perrin {
+
+struct Device::Shared {
+  explicit Shared(int count) : threads(count) {}
+  Threads threads;
+};
+
+#ifdef PERRIN_CUDA
+
+struct Device::Cuda {
+  int index = 0;
+  cudaStream_t stream = nullptr;       // where work goes now
+  cudaStream_t main_stream = nullptr;  // the device's own
+  cudaStream_t body_stream[2]{};       // for recording the body of when(), and one in that
+  int depth = 0;                       // bodies that are being recorded
+  const void* last = nullptr;          // WorkQueue::note_last()
+  bool recording = false;
+  bool after_kernel = false;  // the last work given was a kernel
+  cudaDeviceProp properties{};
+
+  explicit Cuda(int device_index);
+  Cuda(const Cuda&) = delete;
+  Cuda& operator=(const Cuda&) = delete;
+  ~Cuda();
+};
+
+struct Device::HaltState {
+  bool skipping = false;
+  LaunchList* list = nullptr;     // work is noted there
+  std::uint32_t* word = nullptr;  // on the device; nullptr on the CPU
+  std::shared_ptr<Cuda> cuda;
+
+  explicit HaltState(const std::shared_ptr<Cuda>& of);
+  HaltState(const HaltState&) = delete;
+  HaltState& operator=(const HaltState&) = delete;
+  ~HaltState();
+};
+
+#else
+
+struct Device::Cuda {};
+struct Device::HaltState {
+  explicit HaltState(const std::shared_ptr<Cuda>&) {}
+  bool skipping = false;
+};
+
+#endif
+
+}  // namespace perrin
