@@ -80,6 +80,10 @@ class Integrator {
   /// Where groups may be chosen anew, between steps: what begin() has made of its group is made
   /// again. True: recorded steps do not hold any more.
   virtual bool follow_group(Simulation&) { return false; }
+  /// Whether it changes velocities by the friction and noise of pairs itself, which forces then
+  /// leave out. Where a stage has several integrators, all others must prescribe the motion of
+  /// their particles: these take momentum as walls do.
+  virtual bool applies_pair_friction() const { return false; }
   /// Velocities of its particles are prescribed: they are no motion of heat, and count in no
   /// kinetic energy, temperature, momentum or pressure.
   virtual bool prescribes_motion() const { return false; }

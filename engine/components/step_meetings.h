@@ -8,7 +8,7 @@ namespace perrin {
 class StepContext;
 
 /// What is done once for all of them.
-enum class StepMeeting { neighbors, forces };
+enum class StepMeeting { neighbors, box, forces };
 
 /// A loop over the particles of one integrator that a GPU can make together with that of another:
 /// small systems wait for launches, large ones for memory.
