@@ -8,6 +8,8 @@
 //     PERRIN_HD static PairForce<T> evaluate(T r2, const Coefficients&, const Real4& a,
 //                                            const Real4& b);
 //
+// Its Coefficients are Reals, or nothing.
+//
 // a and b being the attributes of the two, in that order. Its energy must not change when the two
 // are exchanged. Where pairs do not interact as far as the cut-off, but up to a distance that
 // depends on attributes, it has also
@@ -20,6 +22,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <random>
 
@@ -37,6 +40,21 @@ struct AttributeCoefficients {
   Real cutoff2, cutoff;
   Real on, inverse_width;  // Switched
 };
+
+/// Whether all pairs of types have the same: particles then differ by their attributes alone.
+template <class P>
+bool are_alike(const std::vector<AttributeCoefficients<P>>& table) {
+  using C = typename P::Coefficients;
+  constexpr bool padded = alignof(C) != alignof(Real) || sizeof(C) % sizeof(Real) != 0;
+  return std::ranges::all_of(table, [&](const AttributeCoefficients<P>& one) {
+    const AttributeCoefficients<P>& first = table.front();
+    if (&one == &first) return true;
+    const bool same_end = one.cutoff2 == first.cutoff2 && one.cutoff == first.cutoff &&
+                          one.on == first.on && one.inverse_width == first.inverse_width;
+    if constexpr (std::is_empty_v<C>) return same_end;
+    return same_end && !padded && std::memcmp(&one.potential, &first.potential, sizeof(C)) == 0;
+  });
+}
 
 template <class P>
 concept HasRange = requires(const typename P::Coefficients& c, const Real4& a) {
@@ -152,6 +170,7 @@ class AttributePairForce final : public Force {
       : Force(ForceTraits::of_pairs(ranges)),
         table_(device, std::span<const AttributeCoefficients<P>>(table)),
         types_(types),
+        alike_(are_alike(table)),
         words_(std::move(words)),
         shift_(shift) {
     traits_.handled.charges = reads_charges<P>();
@@ -162,7 +181,7 @@ class AttributePairForce final : public Force {
     if (output.energy)
       shift_ ? run<true, true, false>(s, output) : run<true, false, false>(s, output);
     else
-      types_ == 1 ? run<false, false, true>(s, output) : run<false, false, false>(s, output);
+      alike_ ? run<false, false, true>(s, output) : run<false, false, false>(s, output);
   }
   void follow_attributes(const std::map<std::string, std::vector<double>>& changed) override {
     words_.follow(changed);
@@ -205,6 +224,7 @@ class AttributePairForce final : public Force {
 
   Buffer<AttributeCoefficients<P>> table_;
   std::uint32_t types_;
+  bool alike_;  // all pairs of types: on a CPU that saves to gather them
   AttributeWords words_;
   bool shift_;  // "energy_shift"
 };

@@ -28,6 +28,7 @@ enum class Purpose : std::uint32_t {
   rotational_thermostat = 28,
   initial_rotation = 29,  // orientations and angular momenta
   monte_carlo_insertion = 30,
+  monte_carlo_rotation = 31,
   stream_seed = 32,     // seeds of the generators whose state lives in memory
   stream_shuffle = 33,  // reserved for reordering such states
 

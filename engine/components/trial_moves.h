@@ -136,6 +136,9 @@ struct TrialMoves {
   double* change;         // [count]: the energy after less the energy before is added to it
   Real range;             // the longest of the forces (length)
   const std::uint32_t* molecule = nullptr;  // [id]: nobody meets its own; nullptr: there are none
+  /// [move / together]: how it turns the particle as well, about axes of space; nullptr: not.
+  const Real4* turn = nullptr;
+  std::uint32_t together = 1;  // moves in a row with the same turn
 
   /// Whether a move meets the particle of a slot. `id`: of its own slot.
   PERRIN_HD bool meets(const TrialMove& m, std::uint32_t id, std::uint32_t at) const {

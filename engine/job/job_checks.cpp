@@ -389,7 +389,8 @@ void Job::check_orientations() {
     if (integrator && !integrator->turns_particles())
       warn(settings_.stages[k].path,
            "its integrator does not turn particles: their orientations stay as they are; "
-           "velocity_verlet, bussi, nose_hoover, fire, langevin, brownian and the active ones do");
+           "velocity_verlet, bussi, nose_hoover, fire, langevin, brownian and the active ones do, "
+           "and the move \"rotation\" of monte_carlo");
     if (!integrator) continue;
     const Json settings = record_component(settings_.stages[k]);
     const std::string type = settings.value(Json::json_pointer("/integrator/type"), "");

@@ -175,8 +175,8 @@ constexpr Word words[] = {
     {" gcmc grand_canonical muvt ",
      "use \"insertion\" of the stage \"monte_carlo\" (docs/guide/monte-carlo.md)"},
     {" gibbs gibbs_ensemble ",
-     "not supported: two boxes that exchange particles; nearest: \"insertion\" of the stage "
-     "\"monte_carlo\", at the chemical potential of either"},
+     "is \"exchange\": {\"type\": \"gibbs\", …} of \"ensemble\", with stages \"monte_carlo\" "
+     "(docs/guide/ensembles.md)"},
     {" atom/swap swap swaps swap_monte_carlo pivot crankshaft hmc hybrid hybrid_monte_carlo "
      "reptation slithering_snake gca geometric_cluster ",
      "are moves of the stage \"monte_carlo\" (docs/guide/monte-carlo.md)"},
@@ -188,12 +188,14 @@ constexpr Word words[] = {
     {" gb gay-berne gayberne ellipsoid ",
      "use the force \"gay_berne\" (docs/guide/orientations.md)"},
     {" aniso anisotropic ",
-     "use the force \"gay_berne\", \"dipole\", \"patchy\" or \"anisotropic_formula\" "
+     "use the force \"gay_berne\", \"dipole\", \"dipole_ewald\", \"patchy\" or "
+     "\"anisotropic_formula\" "
      "(docs/guide/orientations.md)"},
     {" kern-frenkel kern_frenkel patch patches janus ",
      "use the force \"patchy\" (docs/guide/orientations.md)"},
-    {" stockmayer lj/cut/dipole/cut dipoles ",
-     "use the force \"dipole\" (docs/guide/orientations.md)"},
+    {" stockmayer lj/cut/dipole/cut lj/cut/dipole/long dipoles dipolar ",
+     "use the force \"dipole_ewald\", or within a cut-off \"dipole\" "
+     "(docs/guide/orientations.md)"},
     {" tersoff sw stillinger_weber airebo reaxff mliap ",
      "not supported: potentials of angles between neighbours, and machine-learned ones but as "
      "functions of Python; nearest: \"many_body_formula\""},

@@ -52,6 +52,12 @@ PERRIN_HD Q normalized(const Q& q) {
   return c;
 }
 
+/// The orientation q after a turn about axes of space.
+template <class Q>
+PERRIN_HD Q turned(const Q& turn, const Q& q) {
+  return normalized(compose(turn, q));
+}
+
 inline Real4 to_real4(const Quaternion& q) { return {Real(q.x), Real(q.y), Real(q.z), Real(q.w)}; }
 inline Quaternion to_quaternion(const Real4& q) {
   return normalized(Quaternion{double(q.x), double(q.y), double(q.z), double(q.w)});

@@ -36,6 +36,7 @@ struct AnisotropicBody {
   std::int64_t n;
   ForceOutput output;
   bool shift;
+  bool torque_alone = false;  // the forces have been handed in
 
   struct Own {
     std::uint32_t row;  // of the table
@@ -68,13 +69,35 @@ struct AnisotropicBody {
   }
 
   PERRIN_HD void store(std::int64_t i, const Real (&sum)[sums]) const {
-    deposit_pairs<Energy>(output, n, i, sum);
+    if (!torque_alone) deposit_pairs<Energy>(output, n, i, sum);
     if constexpr (!Energy) {
       if (output.torque == nullptr) return;
       const Real4 before = output.add_torque ? output.torque[i] : Real4{};
       output.torque[i] = {before.x + (sum[3] + sum[6]), before.y + (sum[4] + sum[7]),
                           before.z + (sum[5] + sum[8]), 0};
     }
+  }
+};
+
+/// The energy alone, of particles that may move or turn (forces/trials/trial_loop.h).
+template <class E>
+struct AnisotropicTrial {
+  static constexpr int sums = 4;
+  static constexpr bool has_extra = true, one_type = false, looks_up = false;
+  using Body = AnisotropicBody<E, true>;
+  Body of;
+
+  PERRIN_HD typename Body::Own own(std::int64_t i) const { return of.own(i); }
+  PERRIN_HD typename Body::Own own_turned(std::int64_t i, const Real4& turn) const {
+    return {of.position[i].type() * of.types, E::look(turned(turn, of.orientation[i]))};
+  }
+  PERRIN_HD Real4 extra(std::uint32_t j) const { return of.orientation[j]; }
+  PERRIN_HD void pair(const typename Body::Own& own, Real3 d, std::uint32_t type, const Real4& of_j,
+                      bool real, Real (&term)[sums]) const {
+    const auto& c = of.table[own.row + type];
+    term[3] = 0;
+    if (real && dot(d, d) < c.cutoff2)
+      term[3] = ended<E>(d, own.look, E::look(of_j), c, of.shift).energy;
   }
 };
 
@@ -93,21 +116,32 @@ class AnisotropicForce final : public Force {
         table_(device, std::span<const EndedCoefficients<E>>(table)),
         types_(types),
         shift_(shift) {
-    traits_.torques = true;
+    traits_.torques = traits_.trials = true;
   }
 
   void compute(StepContext& s, const ForceOutput& output) override {
     s.particles.domain.gather(s.particles.orientations->orientation);  // of ghosts
-    output.energy ? run<true>(s, output) : run<false>(s, output);
+    if (!output.energy) return pair_loop(name_, *s.neighbors, body<false>(s, output));
+    pair_loop(name_, *s.neighbors, body<true>(s, output));
+    if (output.torque == nullptr) return;
+    auto torques = body<false>(s, output);
+    torques.torque_alone = true;
+    pair_loop(name_, *s.neighbors, torques);
+  }
+  void compute_trials(StepContext& s, const TrialMoves& trials) override {
+    trial_loop(name_, s, trials, detail::AnisotropicTrial<E>{body<true>(s, {})});
   }
 
  private:
   template <bool Energy>
-  void run(StepContext& s, const ForceOutput& output) {
-    pair_loop(name_, *s.neighbors,
-              detail::AnisotropicBody<E, Energy>{
-                  s.particles.position.data(), s.particles.orientations->orientation.data(),
-                  table_.data(), types_, s.particles.size(), output, shift_});
+  detail::AnisotropicBody<E, Energy> body(StepContext& s, const ForceOutput& output) const {
+    return {s.particles.position.data(),
+            s.particles.orientations->orientation.data(),
+            table_.data(),
+            types_,
+            s.particles.size(),
+            output,
+            shift_};
   }
 
   const char* name_;
@@ -133,12 +167,9 @@ std::unique_ptr<Force> make_anisotropic_force(const char* name, const Settings& 
   for (std::size_t a = 0; a < types; ++a)
     for (std::size_t b = 0; b < types; ++b) {
       if (!table.at(a, b) || !std::isfinite(table.cutoff(a, b))) return nullptr;  // reported
-      const double cutoff = table.cutoff(a, b), on = s.switch_on.value_or(0.9 * cutoff);
+      const double cutoff = table.cutoff(a, b), on = detail::switch_begin(s.switch_on, cutoff);
       const bool switched = s.truncation == Switched::name;
-      if (switched && on >= cutoff) {
-        setup.error("switch_on", fmt::format("must be below the cut-off {}, got {}", cutoff, on));
-        return nullptr;
-      }
+      if (!detail::switch_fits(setup, s.truncation, s.switch_on, cutoff)) return nullptr;
       const double end = setup.both_frozen(a, b) || table.silent(a, b) ? 0 : cutoff;
       all.push_back({coefficients(a, b), Real(end * end), Real(cutoff),
                      Real(switched ? on : cutoff), Real(switched ? 1 / (cutoff - on) : 0)});

@@ -21,11 +21,21 @@ double falls_to(double value, double low, const F& f) {
 
 double real_space_error(const ChargedSystem& s, double splitting, double cutoff) {
   const double x = splitting * cutoff;
+  if (s.dipoles) {
+    const double y = x * x;
+    const double c = 3 + y * (6 + y * 4), d = 15 + y * (30 + y * (20 + y * 8));
+    return s.constant * s.squares * std::exp(-y) *
+           std::sqrt((13.0 / 6 * c * c + 2.0 / 15 * d * d - 13.0 / 15 * c * d) /
+                     (s.volume * s.particles * std::pow(splitting, 4) * std::pow(cutoff, 9)));
+  }
   return 2 * s.constant * s.squares / std::sqrt(s.particles * cutoff * s.volume) * std::exp(-x * x);
 }
 
 double wave_error(const ChargedSystem& s, const EwaldParameters& p) {
   const double x = p.k_max / (2 * p.splitting);
+  if (s.dipoles)
+    return s.constant * s.squares * p.splitting * std::exp(-x * x) *
+           std::sqrt(8 * p.k_max * p.k_max * p.k_max / (9 * s.volume * s.particles));
   return std::sqrt(8.0) * s.constant * s.squares * p.splitting /
          std::sqrt(s.particles * s.volume * p.k_max) * std::exp(-x * x);
 }

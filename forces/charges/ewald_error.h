@@ -1,17 +1,21 @@
-// Errors of an Ewald sum, and the parameters that keep them below what is wanted.
+// Errors of an Ewald sum, and the parameters that keep them below what is wanted: root mean squares
+// of the error of the force on a particle, of charges or dipoles without structure.
 //
-// J. Kolafa, J. W. Perram, Mol. Simul. 9, 351 (1992), eqs. 18 and 32: root mean square of the error
-// of the force on a particle, of charges without structure.
+// Charges: J. Kolafa, J. W. Perram, Mol. Simul. 9, 351 (1992), equations 18 and 32. Dipoles: Z.
+// Wang, C. Holm, J. Chem. Phys. 115, 6351 (2001): their equation 33 of pairs; of waves the same
+// mean of the terms left out, where the directions of two dipoles have nothing to do with each
+// other.
 #pragma once
 
 namespace perrin {
 
 /// What the estimate needs of a system. Lengths and energies in units of the job.
 struct ChargedSystem {
-  double particles = 0;  // with charges
-  double squares = 0;    // sum of q²
+  double particles = 0;  // with charges, or dipoles
+  double squares = 0;    // sum of q², or of the squares of the moments
   double volume = 0;     // of the cell that is repeated: length³
   double constant = 1;   // Coulomb's: energy · length
+  bool dipoles = false;
 };
 
 struct EwaldParameters {

@@ -5,6 +5,15 @@
 
 namespace perrin::detail {
 
+/// What a body of a pair loop keeps of the particle of move k after it; `place`: as TrialMove says.
+template <class Body>
+PERRIN_HD auto own_after(const Body& body, const TrialMoves& trials, std::int64_t k,
+                         std::uint32_t place) {
+  if constexpr (requires { body.own_turned(place, *trials.turn); })
+    if (trials.turn != nullptr) return body.own_turned(place, trials.turn[k / trials.together]);
+  return body.own(place);
+}
+
 /// Slots of the cells around one, in pieces of neighbouring cells.
 struct TrialSurroundings {
   const TrialCells& cells;

@@ -85,7 +85,7 @@ struct TrialsOnCpu {
     const bool was = move.before_as != TrialMove::none, is = move.after_as != TrialMove::none;
     const std::uint32_t some_place = was ? move.before_as : move.after_as;
     Probe before(body.own(some_place), move.before);
-    Probe after(body.own(is ? move.after_as : some_place), move.after);
+    Probe after(own_after(body, trials, k, is ? move.after_as : some_place), move.after);
     const TrialCells& cells = trials.cells;
     const std::uint32_t id = move.slot != TrialMove::none ? cells.id[move.slot] : 0;
     const bool some = exclusions && move.slot != TrialMove::none &&

@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(trial_block)
   const TrialGroup<Body> group(body, cells, metric, exclusions, trial_lanes);
   const bool was = move.before_as != TrialMove::none, is = move.after_as != TrialMove::none;
   const auto own = body.own(was ? move.before_as : move.after_as);
-  const auto own_after = body.own(is ? move.after_as : move.before_as);
+  const auto turned = own_after(body, trials, k, is ? move.after_as : move.before_as);
   const std::uint32_t id = move.slot != TrialMove::none ? cells.id[move.slot] : 0;
   Real old_sum = 0, new_sum = 0;
   group.for_each_neighbor(cells.cell_of(move.after), move.slot, [&](std::uint32_t slot) {
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(trial_block)
     const auto extra = extra_of(body, Body::has_extra ? cells.place[slot] : 0u);
     if (was) old_sum += bounded(group.energy(own, metric.vector(move.before, q), q.type(), extra));
     if (is)
-      new_sum += bounded(group.energy(own_after, metric.vector(move.after, q), q.type(), extra));
+      new_sum += bounded(group.energy(turned, metric.vector(move.after, q), q.type(), extra));
   });
   double change = double(new_sum) - double(old_sum);
   const std::uint32_t half = 0xffffu << (threadIdx.x & 16);

@@ -11,8 +11,9 @@ namespace perrin::monte_carlo {
 namespace {
 
 /// Of all kinds; the last one has the barostat's.
-constexpr std::array kinds = {"translation", "molecule", "pivot",     "crankshaft", "reptation",
-                              "swap",        "cluster",  "insertion", "hybrid",     "barostat"};
+constexpr std::array kinds = {"translation", "rotation",  "molecule", "pivot",
+                              "crankshaft",  "reptation", "swap",     "cluster",
+                              "insertion",   "hybrid",    "barostat"};
 
 std::vector<io::ObservableColumn> columns(const Setup& setup) {
   std::vector<io::ObservableColumn> all;

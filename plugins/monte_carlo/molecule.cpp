@@ -111,7 +111,7 @@ struct DecideMolecules {
   double kt;
   const double* change;
   const float* log_of_uniform;
-  const Real4* turned;
+  const Real4* turn;
   Real4* orientation;  // [place]; nullptr: particles have none
   TrialCounts* counts;
 
@@ -129,7 +129,7 @@ struct DecideMolecules {
       cells.position[move.slot] = move.after;
       if (orientation == nullptr) continue;
       Real4& q = orientation[move.after_as];
-      q = normalized(compose(turned[k], q));
+      q = turned(turn[k], q);
     }
   }
 };
@@ -175,7 +175,6 @@ void MoleculeMove::sweep(StepContext& s, double kt) {
   const Device& device = s.device();
   const RunKey key(Purpose::monte_carlo_molecule, s.seed);
   Orientations* const orientations = s.particles.orientations.get();
-  if (orientations) s.particles.domain.gather(orientations->orientation);
   const std::vector<TrialCells> colours = grid_.sort(s, key);
   const std::uint32_t fullest = grid_.fullest();
   const Metric metric = s.particles.box.metric();
@@ -206,7 +205,7 @@ void MoleculeMove::sweep(StepContext& s, double kt) {
                               turned_.data(),
                               tally_.data()});
     energies_.measure(s, cells, n * largest_, [&] { for_each(device, "molecules move", n, apply); },
-                      {.molecule = of_.data()});
+                      {.molecule = of_.data(), .turn = turned_.data(), .together = largest_});
     for_each(
         device, "moves of molecules are accepted", n,
         DecideMolecules{cells, apply, energies_.has_fields(), kt, energies_.change(),

@@ -6,8 +6,10 @@
 #include <cmath>
 
 #include "engine/components/force.h"
+#include "engine/dynamics/counted_tail.h"
 #include "engine/dynamics/reservoir.h"
 #include "engine/dynamics/simulation.h"
+#include "engine/system/orientations.h"
 
 namespace perrin::monte_carlo {
 
@@ -21,6 +23,8 @@ MonteCarlo::MonteCarlo(const MonteCarloSettings& settings, double k_boltzmann,
       present_(std::move(present)) {
   if (settings.translation)
     moves_.push_back(std::make_unique<Translation>(*settings.translation, settings.group));
+  if (settings.rotation)
+    moves_.push_back(std::make_unique<RotationMove>(*settings.rotation, settings.group));
   if (settings.molecule)
     moves_.push_back(std::make_unique<MoleculeMove>(*settings.molecule, settings.group));
   if (settings.pivot) moves_.push_back(std::make_unique<Pivot>(*settings.pivot, settings.group));
@@ -36,6 +40,7 @@ MonteCarlo::MonteCarlo(const MonteCarloSettings& settings, double k_boltzmann,
         std::make_unique<Insertion>(one, std::uint32_t(&one - settings.insertion.data())));
   if (settings.hybrid) moves_.push_back(std::make_unique<Hybrid>(*settings.hybrid, settings.group));
   tuned_.resize(moves_.size());
+  if (present_ && settings.insertion.empty()) gibbs_.emplace(*this, *present_);
 }
 
 void MonteCarlo::begin(Simulation& simulation) {
@@ -50,6 +55,8 @@ void MonteCarlo::begin(Simulation& simulation) {
 
 void MonteCarlo::steps(StepContext& context, int) {
   context.particles.domain.gather_all();  // each of several processes does the whole
+  if (Orientations* const all = context.particles.orientations.get())
+    context.particles.domain.gather(all->orientation);
   if (barostat_) context.particles.box_state.download();
   for (const auto& move : moves_) move->sweep(context, ramp().at(context.step()));
   settled_ = false;
@@ -137,9 +144,21 @@ std::string MonteCarlo::shortcoming(Simulation&) {
   return done_ > 0 ? text : "";
 }
 
+std::string MonteCarlo::gibbs_objection() const {
+  if (!settings_.insertion.empty())
+    return "inserts and removes particles by itself: expected no \"insertion\"";
+  if (!present_) return "has no room for particles that come: expected \"reservoir\" in the job";
+  return {};
+}
+
 std::string MonteCarlo::objection(const Force& force) const {
+  if (!settings_.insertion.empty() && dynamic_cast<const CountedTail*>(&force) != nullptr)
+    return "has a tail correction, by which all insertions would see one another: \"insertion\" "
+           "expects a potential without \"tail\"";
   if (settings_.hybrid && force.traits().velocities)
     return "has friction or noise, and no energy: \"hybrid\" expects potentials";
+  if (force.traits().torques && !settings_.insertion.empty())
+    return "depends on orientations, and \"insertion\" draws none: expected other forces";
   if (std::ranges::all_of(moves_, [](const auto& move) { return move->name() == "hybrid"; }))
     return {};
   if (has_trial_energies(force)) return settings_.cluster ? cluster_objection(force) : "";
@@ -167,6 +186,10 @@ void MonteCarlo::state(Archive& archive) {
                     "tuned_tried", "at most those of the stage");
   }
   if (barostat_) barostat_->state(archive);
+  if (gibbs_ && archive.has("gibbs/next")) {
+    const Archive::Scope scope(archive, "gibbs");
+    gibbs_->state(archive);
+  }
 }
 
 }  // namespace perrin::monte_carlo

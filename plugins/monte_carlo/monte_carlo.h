@@ -7,8 +7,10 @@
 
 #include "chain_moves.h"
 #include "cluster.h"
+#include "engine/components/gibbs_box.h"
 #include "engine/components/integrator.h"
 #include "engine/settings/settings.h"
+#include "gibbs_trials.h"
 #include "hybrid.h"
 #include "insertion.h"
 #include "integrators/barostat.h"
@@ -16,6 +18,7 @@
 #include "molecule.h"
 #include "move.h"
 #include "reptation.h"
+#include "rotation.h"
 #include "swap.h"
 #include "translation.h"
 
@@ -38,6 +41,7 @@ struct MonteCarloSettings {
   double temperature = 1;
   RampSettings ramp;
   std::optional<TranslationSettings> translation;
+  std::optional<RotationSettings> rotation;
   std::optional<MoleculeSettings> molecule;
   std::optional<PivotSettings> pivot;
   std::optional<CrankshaftSettings> crankshaft;
@@ -58,6 +62,7 @@ void describe(D& d, MonteCarloSettings& s) {
   d.required("temperature", s.temperature, Positive{}, "temperature");
   describe_ramp(d, s.ramp, "temperature", Positive{});
   d.optional("translation", s.translation, Any{}, "moves of single particles");
+  d.optional("rotation", s.rotation, Any{}, "particles with orientations are turned");
   d.optional("molecule", s.molecule, Any{}, "moves of whole molecules");
   d.optional("pivot", s.pivot, Any{}, "arms of molecules are turned about a bond's end");
   d.optional("crankshaft", s.crankshaft, Any{},
@@ -75,13 +80,13 @@ void describe(D& d, MonteCarloSettings& s) {
   d.optional("tune", s.tune, Any{}, "change the sizes of moves until trials are accepted as often");
   d.optional("group", s.group, Any{}, "particles that move");
   d.optional("name", s.name, Any{}, "name of the stage in output");
-  d.any_of({"translation", "molecule", "pivot", "crankshaft", "reptation", "swap", "cluster",
-            "insertion", "hybrid"});
+  d.any_of({"translation", "rotation", "molecule", "pivot", "crankshaft", "reptation", "swap",
+            "cluster", "insertion", "hybrid"});
 }
 
 /// Constant temperature. Velocities stay what they are; those that a temperature or a pressure asks
 /// for are those of the heat bath.
-class MonteCarlo : public Integrator {
+class MonteCarlo : public Integrator, public GibbsStage {
  public:
   /// `moving`: which particles move; nullptr: all. `barostat`: nullptr at constant volume.
   /// `present`: where particles come and go, the group of those that are there.
@@ -102,9 +107,11 @@ class MonteCarlo : public Integrator {
   std::string objection(const Force& force) const override;
   GroupMask thermal() const override { return group_.mask(); }
   bool acts_on_groups() const override { return false; }
-  bool turns_particles() const override { return settings_.molecule.has_value(); }
+  bool turns_particles() const override { return settings_.molecule || settings_.rotation; }
   bool follows_deformation() const override { return false; }
   BoxMover* box_mover() const override { return barostat_.get(); }
+  std::string gibbs_objection() const override;
+  GibbsBox* gibbs_box() override { return gibbs_ ? &*gibbs_ : nullptr; }
   void state(Archive& archive) override;
 
   /// That it makes, in the order of a sweep.
@@ -128,6 +135,7 @@ class MonteCarlo : public Integrator {
   GroupOnDevice group_;
   std::unique_ptr<Barostat> barostat_;
   std::optional<Group> present_;
+  std::optional<GibbsTrials> gibbs_;  // where particles come and go
   Simulation* simulation_ = nullptr;
   bool settled_ = true;  // lists and forces are those of the present positions
 };

@@ -38,6 +38,10 @@ void check_moves_of_bodies(const MonteCarloSettings& s, Setup& setup) {
   refuse("cluster", s.cluster.has_value());
   refuse("hybrid", s.hybrid.has_value());
   refuse("barostat", s.barostat.has_value());
+  if (s.rotation && !s.molecule)
+    setup.error("rotation",
+                "turns particles that belong to no rigid body: expected \"molecule\" beside it, "
+                "which moves and turns the bodies");
   const Topology& t = setup.configuration().topology;
   if (s.translation && std::ranges::count(t.body, Topology::no_body) == 0)
     setup.error("translation",
@@ -52,6 +56,7 @@ void check_moves_of_reservoir(const MonteCarloSettings& s, Setup& setup) {
       setup.error(key,
                   "cannot be combined with a reservoir: expected translation, swap and insertion");
   };
+  refuse("rotation", s.rotation.has_value());
   refuse("molecule", s.molecule.has_value());
   refuse("pivot", s.pivot.has_value());
   refuse("crankshaft", s.crankshaft.has_value());
@@ -67,6 +72,7 @@ std::unique_ptr<Stage> make(const MonteCarloSettings& s, Setup& setup) {
   const Group* const group = moving_group(s.group, "group", setup);
   if (s.translation)
     check_displacement("translation.displacement", s.translation->displacement, setup);
+  if (s.rotation) check_rotation(s.group, setup);
   if (s.molecule) check_molecules(*s.molecule, s.group, setup);
   if (s.pivot) check_chains("pivot", s.group, setup);
   if (s.crankshaft) check_chains("crankshaft", s.group, setup);

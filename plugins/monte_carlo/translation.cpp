@@ -153,7 +153,7 @@ void Translation::sweep(StepContext& s, double kt) {
 /// Where one force between pairs is all there is.
 bool Translation::runs_chains(const StepContext& s) const {
   return s.forces.size() == 1 && !energies_.has_fields() && !partners_ &&
-         !s.particles.box.metric().open;
+         !s.forces[0]->traits().torques && !s.particles.box.metric().open;
 }
 
 void Translation::run_chains(StepContext& s, const TrialCells& cells, const TrialProposal& proposal,

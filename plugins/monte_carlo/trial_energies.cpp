@@ -42,13 +42,14 @@ void TrialEnergies::measure(StepContext& s, const TrialCells& cells, std::int64_
     go();
     add_fields(s, count, true, asked.whole_terms);
   }
-  measure_pairs(s, cells, 0, count, asked.molecule);
+  measure_pairs(s, cells, 0, count, asked);
 }
 
 void TrialEnergies::measure_pairs(StepContext& s, const TrialCells& cells, std::int64_t first,
-                                  std::int64_t count, const std::uint32_t* molecule) {
-  const TrialMoves trials{cells,           count,   move_.data() + first, change_.data() + first,
-                          Real(s.range()), molecule};
+                                  std::int64_t count, const Asked& asked) {
+  const TrialMoves trials{
+      cells,           count,          move_.data() + first, change_.data() + first,
+      Real(s.range()), asked.molecule, asked.turn,           asked.together};
   for (const auto& force : s.forces)
     if (force->traits().range() > 0) force->compute_trials(s, trials);
 }

@@ -31,6 +31,8 @@ class TrialEnergies {
     /// All particles of a term are among the places: each has its share of the term. Else the terms
     /// of different moves are different ones.
     bool whole_terms = false;
+    const Real4* turn = nullptr;  // as TrialMoves::turn …
+    std::uint32_t together = 1;   // … and TrialMoves::together
   };
   /// Of the first `count` moves. `go` puts the particles where they move to, and is called if and
   /// only if there are fields. Device work.
@@ -40,10 +42,14 @@ class TrialEnergies {
                const std::function<void()>& go) {
     measure(context, cells, count, go, {});
   }
-  /// Of forces between pairs alone, of `count` moves from `first` on. `molecule` as above. Device
-  /// work.
+  /// Of forces between pairs alone, of `count` moves from `first` on. `asked`: of these moves.
+  /// Device work.
   void measure_pairs(StepContext& context, const TrialCells& cells, std::int64_t first,
-                     std::int64_t count, const std::uint32_t* molecule = nullptr);
+                     std::int64_t count, const Asked& asked);
+  void measure_pairs(StepContext& context, const TrialCells& cells, std::int64_t first,
+                     std::int64_t count) {
+    measure_pairs(context, cells, first, count, {});
+  }
 
  private:
   bool asks(const Force& force) const;

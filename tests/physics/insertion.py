@@ -12,7 +12,7 @@ import unittest
 import h5py
 import numpy
 
-from job_case import DEVICE, JobCase
+from job_case import DEVICE, JobCase, mean_and_error
 
 PAIR = [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]
 LJ = {"type": "lennard_jones", "cutoff": 2.5, "truncation": "energy_shift", "pairs": PAIR}
@@ -34,11 +34,6 @@ def job(system, reservoir, forces, *stages, observers=(), stride=1, **more):
     return {"seed": 5, "system": system, "reservoir": reservoir, "forces": forces,
             "observers": [{"type": "thermo", "stride": stride}, *observers],
             "stages": list(stages), **more}
-
-
-def mean_and_error(values, blocks=20):
-    parts = numpy.array([p.mean() for p in numpy.array_split(numpy.asarray(values), blocks)])
-    return parts.mean(), parts.std(ddof=1) / math.sqrt(blocks)
 
 
 class Insertion(JobCase):

@@ -1,6 +1,7 @@
 """What tests of whole jobs have in common: a folder of their own, runs of the program, files."""
 
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -9,6 +10,7 @@ import tempfile
 import unittest
 
 import h5py
+import numpy
 
 PERRIN = sys.argv[1]
 DEVICE = os.environ.get("PERRIN_TEST_DEVICE", "cpu")
@@ -16,6 +18,12 @@ if DEVICE != "cpu" and "cuda:0" not in subprocess.run([PERRIN, "info"], capture_
                                                       text=True).stdout:
     print("skipped: no CUDA device")
     sys.exit(77)
+
+
+def mean_and_error(values, blocks=20):
+    """Of the rows of a series, with the standard error of means of blocks."""
+    parts = numpy.array([p.mean(axis=0) for p in numpy.array_split(numpy.asarray(values), blocks)])
+    return parts.mean(axis=0), parts.std(axis=0, ddof=1) / math.sqrt(blocks)
 
 
 class JobCase(unittest.TestCase):
@@ -61,6 +69,12 @@ class JobCase(unittest.TestCase):
     def frames(self, name, folder=".", file="trajectory.h5"):
         with h5py.File(self.path(folder, file)) as h:
             return h["particles/all"][name]["value"][:]
+
+    def words(self, name, folder=".", file="checkpoint.h5"):
+        """What a checkpoint has of each particle, by id."""
+        with h5py.File(self.path(folder, file)) as f:
+            raw = f["state/simulation/particles/" + name][()]
+        return numpy.frombuffer(raw.tobytes(), "f4").reshape(-1, 4).astype(float)
 
     def column(self, name, folder=".", file="thermo.h5"):
         with h5py.File(self.path(folder, file)) as h:

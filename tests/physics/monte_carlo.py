@@ -12,7 +12,7 @@ import unittest
 import h5py
 import numpy
 
-from job_case import DEVICE, JobCase
+from job_case import DEVICE, JobCase, mean_and_error
 
 LJ = {"type": "lennard_jones", "cutoff": 2.5,
       "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]}
@@ -39,11 +39,6 @@ def gas(particles, edge, **more):
             **more}
 
 
-def mean_and_error(values, blocks=10):
-    parts = numpy.array([p.mean(axis=0) for p in numpy.array_split(numpy.asarray(values), blocks)])
-    return parts.mean(axis=0), parts.std(axis=0, ddof=1) / math.sqrt(blocks)
-
-
 class MonteCarlo(JobCase):
     overwrite = True
 
@@ -52,7 +47,7 @@ class MonteCarlo(JobCase):
         self.assertLess(abs(a - b), sigmas * math.hypot(da, db) + more, f"{one} {other}")
 
     def averages(self, name, skip):
-        return mean_and_error(self.column(name)[skip:])
+        return mean_and_error(self.column(name)[skip:], 10)
 
     # -- distributions that are known exactly ------------------------------------------------------
 
@@ -128,7 +123,7 @@ class MonteCarlo(JobCase):
                              velocity={"temperature": temperature}, **more))
             with h5py.File(self.path("thermo.h5")) as file:
                 later = file["observables/potential_energy/step"][:] > steps // 2 + stride
-            found.append([mean_and_error(self.column(name)[later])
+            found.append([mean_and_error(self.column(name)[later], 10)
                           for name in ("potential_energy", "pressure")])
         for one, other in zip(*found):
             self.agree(one, other)

@@ -108,12 +108,6 @@ def patchy_energy(at, q, names, edge, patches, pairs):
 class Orientations(JobCase):
     overwrite = True
 
-    def words(self, name, folder=".", file="checkpoint.h5"):
-        """What a checkpoint has of each particle, by id."""
-        with h5py.File(self.path(folder, file)) as f:
-            raw = f["state/simulation/particles/" + name][()]
-        return numpy.frombuffer(raw.tobytes(), "f4").reshape(-1, 4).astype(float)
-
     def test_free_rotation_is_that_of_eulers_equations(self):
         moments = numpy.array([1, 2, 3.5])
         errors = []

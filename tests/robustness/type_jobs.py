@@ -20,7 +20,7 @@ DPD = {"type": "dpd", "temperature": 1,
        "pairs": [{"types": ["A", "A"], "repulsion": 25, "gamma": 4.5}]}
 SPRINGS = {"type": "bond_harmonic", "bonds": {"bond": {"stiffness": 100, "length": 1}}}
 CHARGED = ("coulomb", "coulomb_dsf", "reaction_field", "debye_hueckel", "ewald", "special_coulomb")
-ORIENTED = ("gay_berne", "dipole", "patchy", "anisotropic_formula")
+ORIENTED = ("gay_berne", "dipole", "dipole_ewald", "patchy", "anisotropic_formula")
 WITH_ORIENTATIONS = ("active_brownian", "run_and_tumble", "active_force", "orientational_order")
 STEP = {"type": "velocity_verlet", "timestep": 0.001}
 TRIALS = {"type": "monte_carlo", "sweeps": 20, "temperature": 1,

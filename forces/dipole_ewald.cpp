@@ -1,0 +1,238 @@
+// The force "dipole_ewald": its settings and registration.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/components/registry.h"
+#include "engine/settings/problems.h"
+#include "engine/system/nearest_vector.h"
+#include "forces/anisotropic/anisotropic_force.h"
+#include "forces/charges/coulomb_constant.h"
+#include "forces/charges/dipole_sum.h"
+#include "forces/charges/ewald_error.h"
+#include "forces/charges/waves.h"
+#include "forces/deposit.h"
+#include "forces/particle_loop.h"
+#include "forces/potentials/ewald_dipole.h"
+#include "forces/register.h"
+
+namespace perrin {
+namespace {
+
+struct DipoleEwaldSettings {
+  double cutoff = 1;
+  std::map<std::string, double> moments;
+  std::optional<double> accuracy, splitting, k_max, surface_permittivity;
+  CoulombSettings coulomb;
+
+  template <class D>
+  friend void describe(D& d, DipoleEwaldSettings& s) {
+    d.example(R"({"cutoff": 3, "moments": {"A": 1}, "accuracy": 1e-3})");
+    d.required("cutoff", s.cutoff, Positive{}, "cut-off distance of the sum over pairs (length)");
+    d.required("moments", s.moments, Any{},
+               "dipole moments of the particles of each type, along the x axes of their own frames "
+               "(charge length); other types have none");
+    d.optional(
+        "accuracy", s.accuracy, Positive{},
+        "wanted error of the force on a particle (rms), in units of C/length^4: that between "
+        "two unit moments at the distance 1 is a few; default: 1e-3");
+    d.optional("splitting", s.splitting, Positive{},
+               "in place of accuracy, with k_max: alpha of erfc(alpha r) (1/length)");
+    d.optional("k_max", s.k_max, Positive{}, "length of the longest wave vector (1/length)");
+    d.optional("surface_permittivity", s.surface_permittivity, Positive{},
+               "relative permittivity of what surrounds the copies of the system; 1: vacuum; "
+               "default: a conductor (tin foil)");
+    d.optional("coulomb", s.coulomb, Any{},
+               "strength: two moments act on each other as four charges do");
+  }
+};
+
+using Pairs = AnisotropicForce<AxialPair<EwaldDipole>>;
+
+/// Takes back what the sum over waves has of pairs that the sum over pairs leaves out.
+struct CorrectDipoles {
+  using Pair = AxialPair<EwaldDipoles<true>>;
+  ParticleView particles;
+  Current<Metric> metric;
+  BondVector vector;
+  ExclusionView excluded;
+  const Real4* orientation;
+  const Real* moment;  // [type]
+  Real constant, alpha;
+  ForceOutput out;
+
+  PERRIN_HD void operator()(std::int64_t i) const {
+    const Position here = particles.position[i];
+    const Real3 axis = axis_of(orientation[i]);
+    const std::uint32_t id = particles.id[i];
+    Real3 force{}, torque{};
+    Real energy = 0;
+    Virial virial;
+    for (std::uint32_t k = excluded.begin[id]; k < excluded.begin[id + 1]; ++k) {
+      const std::uint32_t j = particles.index[excluded.excluded[k]];
+      const Position there = particles.position[j];
+      const Real strength = constant * moment[here.type()] * moment[there.type()];
+      if (strength == Real(0)) continue;
+      const Real3 d = vector(*metric, here, there);
+      const Interaction f = Pair::evaluate(d, axis, axis_of(orientation[j]), {strength, alpha});
+      force += f.force, torque += f.torque_i;
+      energy += f.energy;
+      virial.c[0] += d.x * f.force.x, virial.c[1] += d.y * f.force.y;
+      virial.c[2] += d.z * f.force.z, virial.c[3] += d.y * f.force.x;
+      virial.c[4] += d.z * f.force.x, virial.c[5] += d.z * f.force.y;
+    }
+    deposit(out, particles.n, i, force, energy, virial, Real(0.5));
+    if (out.torque == nullptr) return;
+    const Real4 before = out.torque[i];
+    out.torque[i] = {before.x + torque.x, before.y + torque.y, before.z + torque.z, 0};
+  }
+};
+
+class DipoleEwald final : public Force {
+ public:
+  /// moments: [type]
+  DipoleEwald(std::unique_ptr<Pairs> pairs, const Device& device, const EwaldTerms& terms,
+              const std::vector<Real>& moments, std::string chosen)
+      : Force(pairs->traits()),
+        pairs_(std::move(pairs)),
+        waves_(device, terms, moments),
+        moment_(device, std::span<const Real>(moments)),
+        constant_(Real(terms.constant)),
+        alpha_(Real(terms.parameters.splitting)) {
+    traits_.reads = ForceTraits::Reads::everything;  // in k space all act on all
+    traits_.trials = false;
+    traits_.chosen = std::move(chosen);
+  }
+  void compute(StepContext& s, const ForceOutput& output) override {
+    pairs_->compute(s, output);
+    waves_.compute(s, output);
+    const ExclusionView excluded = s.neighbors->exclusions();
+    if (!excluded) return;
+    ForceOutput added = output;
+    added.add = true;
+    for_each_particle(
+        "corrections of dipoles", s, added,
+        CorrectDipoles{s.particles.view(), s.particles.metric(), BondVector(s.particles.box),
+                       excluded, s.particles.orientations->orientation.data(), moment_.data(),
+                       constant_, alpha_, added});
+  }
+
+ private:
+  std::unique_ptr<Pairs> pairs_;
+  DipoleSum waves_;
+  Buffer<Real> moment_;  // [type]
+  Real constant_, alpha_;
+};
+
+/// By type; reports what is wrong.
+std::vector<Real> moments_by_type(const DipoleEwaldSettings& s, Setup& setup) {
+  const auto& types = setup.configuration().types;
+  std::vector<Real> moments(types.size());
+  for (const auto& [type, moment] : s.moments) {
+    const auto found = std::ranges::find(types, type);
+    if (found == types.end())
+      setup.error(join_path("moments", type), "unknown particle type");
+    else
+      moments[std::size_t(found - types.begin())] = Real(moment);
+  }
+  if (std::ranges::all_of(moments, [](Real m) { return m == Real(0); }))
+    setup.error("moments", "must have one that is not 0");
+  return moments;
+}
+
+void check_system(Setup& setup) {
+  const Configuration& c = setup.configuration();
+  if (c.box.dimension != 3) setup.error("", "requires three dimensions");
+  if (!c.box.periodic[0] || !c.box.periodic[1] || !c.box.periodic[2])
+    setup.error("", "requires a box that is periodic along x, y and z");
+  if (!c.topology.body.empty())
+    setup.error("",
+                "has no corrections for pairs within rigid bodies: expected a system without them");
+}
+
+/// Nothing after an error.
+std::optional<EwaldParameters> parameters_of(const DipoleEwaldSettings& s,
+                                             const ChargedSystem& system, Setup& setup) {
+  const auto wrong = [&](const char* key, const std::string& what) {
+    setup.error(key, what);
+    return std::nullopt;
+  };
+  if (s.splitting && s.accuracy)
+    return wrong("accuracy", "is chosen by splitting: remove one of them");
+  if (s.splitting.has_value() != s.k_max.has_value())
+    return wrong(s.splitting ? "k_max" : "splitting",
+                 "is missing: give splitting and k_max, or accuracy");
+  EwaldParameters p =
+      s.splitting ? EwaldParameters{*s.splitting, *s.k_max}
+                  : choose_ewald(system, s.cutoff, s.accuracy.value_or(1e-3) * system.constant);
+  p.splitting = double(float(p.splitting));  // the same in the sums over pairs and waves
+  constexpr double most = 2e6;
+  if (const double waves = count_waves(setup.configuration().box, p.k_max); waves > most)
+    return wrong(s.k_max      ? "k_max"
+                 : s.accuracy ? "accuracy"
+                              : "cutoff",
+                 fmt::format("takes {:.3g} wave vectors, more than {:g}: choose a longer cutoff or "
+                             "a lower accuracy",
+                             waves, most));
+  return p;
+}
+
+std::unique_ptr<Force> make_dipole_ewald(const DipoleEwaldSettings& s, Setup& setup) {
+  const Configuration& c = setup.configuration();
+  const std::vector<Real> moments = moments_by_type(s, setup);
+  check_system(setup);
+  ChargedSystem system{0, 0, c.box.volume(), coulomb_constant(s.coulomb, setup), true};
+  for (const std::uint32_t type : c.type) {
+    const auto m = double(moments[type]);
+    system.particles += m != 0, system.squares += m * m;
+  }
+  if (system.squares == 0 || c.box.dimension != 3) return nullptr;  // reported, or nobody is there
+  const auto parameters = parameters_of(s, system, setup);
+  if (!parameters) return nullptr;
+
+  const std::size_t types = moments.size();
+  std::vector<EndedCoefficients<AxialPair<EwaldDipole>>> table;
+  std::vector<double> ranges;
+  for (std::size_t a = 0; a < types; ++a)
+    for (std::size_t b = 0; b < types; ++b) {
+      const double strength = system.constant * double(moments[a]) * double(moments[b]);
+      const double end = strength != 0 ? s.cutoff : 0;
+      table.push_back({{Real(strength), Real(parameters->splitting)},
+                       Real(end * end),
+                       Real(s.cutoff),
+                       Real(s.cutoff),
+                       0});
+      ranges.push_back(end);
+    }
+  const double of_pairs = real_space_error(system, parameters->splitting, s.cutoff);
+  const double of_waves = wave_error(system, *parameters);
+  const std::string chosen = fmt::format(
+      "splitting {:.5g}, {:.0f} wave vectors up to {:.5g}, predicted error of forces {:.2g} (rms; "
+      "{:.2g} of pairs, {:.2g} of wave vectors), accuracy {:.2g}",
+      parameters->splitting, count_waves(c.box, parameters->k_max), parameters->k_max,
+      std::hypot(of_pairs, of_waves), of_pairs, of_waves,
+      std::hypot(of_pairs, of_waves) / system.constant);
+  const EwaldTerms terms{*parameters, system.constant, false, s.surface_permittivity, {}};
+  return std::make_unique<DipoleEwald>(
+      std::make_unique<Pairs>("dipole_ewald", setup.device(), table, std::uint32_t(types),
+                              Ranges(types, ranges), false),
+      setup.device(), terms, moments, chosen);
+}
+
+}  // namespace
+
+void register_dipole_ewald(Registry& registry) {
+  registry.add<Force, DipoleEwaldSettings>(
+      "dipole_ewald",
+      "point dipoles along the x axes of the particles' own frames and all their periodic copies: "
+      "Ewald's sum, within a cut-off over pairs and beyond it over wave vectors; needs "
+      "\"orientations\"",
+      make_dipole_ewald);
+}
+
+}  // namespace perrin

@@ -1,0 +1,221 @@
+#!/usr/bin/python3
+"""Monte Carlo of particles with orientations: against quadrature, Wertheim's theory and dynamics.
+
+    monte_carlo_orientations.py PERRIN [unittest arguments]
+"""
+
+import math
+import sys
+import unittest
+
+import numpy
+
+from job_case import JobCase, mean_and_error
+
+GAY_BERNE = {"type": "gay_berne", "cutoff": 4, "truncation": "energy_shift",
+             "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]}
+
+
+def dipoles(strength, cutoff=1.5):
+    return {"type": "dipole", "cutoff": cutoff,
+            "pairs": [{"types": ["A", "A"], "strength": strength}]}
+
+
+def stage(sweeps, temperature=1.0, **more):
+    return {"type": "monte_carlo", "sweeps": sweeps, "temperature": temperature, **more}
+
+
+def job(system, forces, *stages, observers=(), stride=5, start="random", **more):
+    return {"seed": 8, "system": system, "forces": forces,
+            "orientations": {"start": start, "moments_of_inertia": {"A": [1, 1, 1]}},
+            "observers": [{"type": "thermo", "stride": stride}, *observers],
+            "stages": list(stages), **more}
+
+
+def logistic(c, steepness, half_angle):
+    """How much of a patch is in a direction (forces/anisotropic/patchy.h)."""
+    def of(x):
+        return 1 / (1 + numpy.exp(-steepness * (x - math.cos(math.radians(half_angle)))))
+    return (of(c) - of(-1)) / (of(1) - of(-1))
+
+
+class Orientations(JobCase):
+    overwrite = True
+
+    def close(self, found, expected, more=0.0, sigmas=4):
+        mean, error = found
+        self.assertLess(abs(mean - expected), sigmas * error + more, f"{found} {expected}")
+
+    # -- turns, against all orientations that there are --------------------------------------------
+
+    def pairs_of_dipoles(self, distance, flat):
+        """64 pairs, each far from all others."""
+        position, edge = [], 32 if flat else 16
+        for k in range(64):
+            x, y, z = (k % 8, k // 8, 0) if flat else (k % 4, k // 4 % 4, k // 16)
+            position += [(4 * x + 1, 4 * y + 1, 4 * z + 1), (4 * x + 1 + distance, 4 * y + 1,
+                                                             4 * z + 1)]
+        with open(self.path("start.xyz"), "w") as out:
+            out.write(f'{len(position)}\nLattice="{edge} 0 0 0 {edge} 0 0 0 {edge}" '
+                      'Properties=species:S:1:pos:R:3\n')
+            for x, y, z in position:
+                out.write(f"A {x!r} {y!r} {0 if flat else z!r}\n")
+        return {"type": "file", "path": self.path("start.xyz"), **({"dimension": 2} if flat else {})}
+
+    def test_two_dipoles(self):
+        """The energy of dipoles that stay where they are, and its fluctuations."""
+        strength, r = 2.5, 1.1
+        f = strength / r ** 3
+        a = (numpy.arange(400) + 0.5) / 400
+        c, other = numpy.meshgrid(2 * a - 1, 2 * a - 1, indexing="ij")
+        energies, weights = [], []
+        for phi in 2 * math.pi * (numpy.arange(64) + 0.5) / 64:  # between the two about the line
+            u_v = c * other + numpy.sqrt((1 - c ** 2) * (1 - other ** 2)) * math.cos(phi)
+            u = f * (u_v - 3 * c * other)
+            energies.append(u), weights.append(numpy.exp(-u))
+        energies, weights = numpy.array(energies), numpy.array(weights)
+        mean = (energies * weights).sum() / weights.sum()
+        square = (energies ** 2 * weights).sum() / weights.sum()
+        system = self.pairs_of_dipoles(r, False)
+        for trials in (1, 3):
+            self.run_job(job(system, [dipoles(strength)],
+                             stage(6000, rotation={"angle": 1.0, "trials": trials})))
+            u = self.column("potential_energy")[40:]
+            self.close(mean_and_error(u / 64), mean)
+            # Pairs are independent of one another.
+            self.close(mean_and_error((u - 64 * mean) ** 2 / 64), square - mean ** 2)
+
+    def test_two_dipoles_in_a_plane(self):
+        strength, r = 1.5, 1.0
+        angle = 2 * math.pi * (numpy.arange(720) + 0.5) / 720
+        a, b = numpy.meshgrid(angle, angle)
+        u = strength / r ** 3 * (numpy.cos(a - b) - 3 * numpy.cos(a) * numpy.cos(b))
+        expected = (u * numpy.exp(-u)).sum() / numpy.exp(-u).sum()
+        self.run_job(job(self.pairs_of_dipoles(r, True), [dipoles(strength)],
+                         stage(6000, rotation={"angle": 1.5}),
+                         observers=[{"type": "trajectory", "stride": 1000,
+                                     "quantities": ["orientation"]}]))
+        self.close(mean_and_error(self.column("potential_energy")[40:] / 64), expected)
+        q = self.frames("orientation")[-1]  # w comes first
+        self.assertLess(abs(q[:, 1:3]).max(), 1e-6)
+        self.assertGreater(abs(q[:, 3]).max(), 0.5)
+        numpy.testing.assert_allclose((q ** 2).sum(axis=1), 1, atol=1e-5)
+
+    # -- with displacements, against dynamics and theory -------------------------------------------
+
+    def test_gay_berne_by_dynamics(self):
+        system = {"type": "lattice", "structure": "sc", "density": 0.2, "cells": [6, 6, 6]}
+        apart = stage(500, 1.5, name="apart", translation={"displacement": 0.2},
+                      rotation={"angle": 0.5})
+        dynamics = job(system, [GAY_BERNE], apart,
+                       {"type": "md", "steps": 60000, "integrator": {
+                           "type": "langevin", "timestep": 0.003, "temperature": 1.5,
+                           "friction": 1, "rotational_friction": 1}},
+                       stride=50, velocity={"temperature": 1.5})
+        self.run_job(dynamics)
+        by_dynamics = mean_and_error(self.column("potential_energy")[210:] / 216)
+        self.run_job(job(system, [GAY_BERNE], stage(
+            6000, 1.5, translation={"displacement": 0.3}, rotation={"angle": 0.5},
+            tune={"sweeps": 500, "acceptance": 0.4})))
+        mean, error = mean_and_error(self.column("potential_energy")[200:] / 216)
+        # The time step moves the energy of dynamics by less than this.
+        self.close((mean, math.hypot(error, by_dynamics[1])), by_dynamics[0], 0.003)
+
+    def test_chains_of_patchy_particles(self):
+        """Two patches, which take one bond each: M. S. Wertheim, J. Stat. Phys. 42, 477 (1986), at
+        a low density: 1 - X of the patches are bonded, X + 2 density Delta X² = 1. F. Sciortino, E.
+        Bianchi, J. F. Douglas, P. Tartaglia, J. Chem. Phys. 126, 194903 (2007) found energies as
+        the theory has them."""
+        density, epsilon, kt = 0.02, 8.0, 1.0
+        steepness, half_angle, inner, end = 150, 23, 1.05, 1.12
+        force = {"type": "patchy", "cutoff": end,
+                 "patches": {"A": {"directions": [[1, 0, 0], [-1, 0, 0]],
+                                   "half_angle": half_angle, "steepness": steepness}},
+                 "pairs": [{"types": ["A", "A"], "epsilon": epsilon, "core_epsilon": 40,
+                            "sigma": 0.89, "attraction": "well", "range": end,
+                            "width": end - inner}]}
+        self.run_job(job(
+            {"type": "lattice", "structure": "sc", "density": density, "cells": [6, 6, 6]}, [force],
+            stage(10000, kt, translation={"displacement": 0.6}, rotation={"angle": 0.6}),
+            stage(60000, kt, translation={"displacement": 0.2}, rotation={"angle": 0.3}),
+            stride=50))
+        found = mean_and_error(self.column("potential_energy")[400:] / 216)
+
+        sigma = 0.89
+        r = numpy.linspace(0.8, end, 401)
+        six = (sigma / r) ** 6
+        core = numpy.where(six > 0.5, 160 * (six ** 2 - six + 0.25), 0.0)
+        x = numpy.clip((r - inner) / (end - inner), 0, 1)
+        well = -epsilon * (1 - x ** 3 * (10 - x * (15 - 6 * x)))
+        c = numpy.linspace(0.8, 1, 401)
+        s = logistic(c, steepness, half_angle)
+        both = s[:, None] * s[None]
+
+        def average(values, at):
+            return numpy.trapezoid(values, at) if hasattr(numpy, "trapezoid") else numpy.trapz(
+                values, at)
+
+        def delta(beta):
+            of_r = [average(average(numpy.expm1(-beta * w * both), c), c) / 4 for w in well]
+            return average(4 * math.pi * r ** 2 * numpy.exp(-beta * core) * numpy.array(of_r), r)
+
+        # Of hard spheres as large as the core, at contact: N. F. Carnahan, K. E. Starling.
+        packing = math.pi / 6 * density
+        contact = (1 - packing / 2) / (1 - packing) ** 3
+
+        def free_energy(beta):
+            by = 2 * density * contact * delta(beta)
+            x_free = (math.sqrt(1 + 4 * by) - 1) / (2 * by)
+            return 2 * (math.log(x_free) - x_free / 2 + 0.5)
+
+        beta, h = 1 / kt, 1e-4
+        expected = (free_energy(beta + h) - free_energy(beta - h)) / (2 * h)
+        # The core has little energy; the theory has no rings and no second neighbours.
+        self.close(found, expected, 0.025 * abs(expected))
+        self.assertLess(expected, -0.5)  # there are bonds
+
+    def test_molecules_with_orientations(self):
+        """Moves of whole molecules turn their particles as well: dumbbells of dipoles."""
+        system = {"type": "chains", "chains": 40, "pattern": "A2", "bond_length": 1, "density": 0.2,
+                  "min_distance": 0.9}
+        forces = [{"type": "lennard_jones", "cutoff": 2 ** (1 / 6), "truncation": "energy_shift",
+                   "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]},
+                  {**dipoles(3.0, 2.0), "truncation": "switch"},
+                  {"type": "bond_harmonic", "bonds": {"bond": {"stiffness": 200, "length": 1}}}]
+        single = {"translation": {"displacement": 0.1}, "rotation": {"angle": 0.6}}
+        found = []
+        for more in ({}, {"molecule": {"displacement": 0.3, "rotation": 1.0}}):
+            self.run_job(job(system, forces, stage(12000, **single, **more)))
+            found.append(mean_and_error(self.column("potential_energy")[400:] / 80))
+        self.close((found[0][0], math.hypot(found[0][1], found[1][1])), found[1][0])
+
+    # -- what must be, and must not be -------------------------------------------------------------
+
+    def test_turns_stay_in_their_group(self):
+        system = {"type": "lattice", "structure": "sc", "density": 0.2, "cells": [5, 5, 5]}
+        self.run_job(job(system, [GAY_BERNE], stage(20, rotation={"angle": 1.0}, group="some"),
+                         groups={"some": {"ids": list(range(10))}}, start="aligned",
+                         observers=[{"type": "trajectory", "stride": 20,
+                                     "quantities": ["orientation", "position"]}]))
+        q, r = self.frames("orientation"), self.frames("position")
+        turned = abs(q[-1] - q[0]).max(axis=1) > 0
+        self.assertFalse(turned[10:].any())
+        self.assertGreater(turned[:10].sum(), 5)
+        numpy.testing.assert_array_equal(r[-1], r[0])
+
+    def test_mistakes(self):
+        system = {"type": "lattice", "structure": "sc", "density": 0.2, "cells": [5, 5, 5]}
+        turns = job(system, [GAY_BERNE], stage(10, rotation={"angle": 0.1}))
+        bare = {k: v for k, v in turns.items() if k != "orientations"}
+        bare["forces"] = []
+        self.refused(bare, r"stages\[0\]\.rotation: turns particles, and these have no orientations")
+        self.refused(job(system, [GAY_BERNE], stage(10, rotation={"angle": 4})), r"rotation\.angle")
+        self.refused(job(system, [GAY_BERNE], stage(10, translation={"displacement": 0.1}),
+                         observers=[{"type": "widom", "stride": 1, "insertions": 10}]), "depends on orientations")
+        still = job(system, [GAY_BERNE], stage(10, translation={"displacement": 0.1}))
+        done = self.run_job(still)
+        self.assertRegex(done.stderr, "does not turn particles.*monte_carlo")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:])
