@@ -90,7 +90,8 @@ void set_resumed_job(JsonFile& job, const std::vector<std::string>& assignments,
     if (key == "device")
       throw UserError(
           fmt::format("--set {}: choose the device of a resumed run with --device", assignment));
-    if (is({"system", "velocity", "seed", "units", "$schema"}))
+    if (is({"system", "velocity", "seed", "units", "$schema", "reservoir", "bodies", "orientations",
+            "constraints"}))
       throw UserError(
           fmt::format("--set {}: {} cannot change in a resumed run; forces, observers, stages, "
                       "neighbors, title, author and plugins can",

@@ -24,7 +24,7 @@ void EnsembleCurves::add(std::size_t system, const std::string& file, const Json
     const Json errors = line.value("e", Json());
     if (sums.systems == 0) {
       sums.x = line["x"];
-      sums.mean.resize(y.size()), sums.square.resize(y.size());
+      sums.mean.resize(y.size()), sums.square.resize(y.size()), sums.count.resize(y.size());
     } else if (sums.x != line["x"]) {
       ++known.left_out;
       continue;
@@ -32,9 +32,10 @@ void EnsembleCurves::add(std::size_t system, const std::string& file, const Json
     ++sums.systems;
     sums.own.assign(y.size(), 0);
     for (std::size_t k = 0; k < y.size(); ++k) {
+      if (!y[k].is_number()) continue;  // a bin of which this system has nothing
       // B. P. Welford, Technometrics 4, 419 (1962)
       const double change = real(y[k]) - sums.mean[k];
-      sums.mean[k] += change / double(sums.systems);
+      sums.mean[k] += change / double(++sums.count[k]);
       sums.square[k] += change * (real(y[k]) - sums.mean[k]);
       if (errors.is_array() && k < errors.size() && errors[k].is_number()) sums.own[k] = errors[k];
     }
@@ -48,14 +49,16 @@ Json EnsembleCurves::json() const {
     for (std::size_t g = 0; g < curve.groups.size(); ++g) {
       const Sums& sums = curve.groups[g];
       if (sums.systems == 0) continue;
-      const auto n = double(sums.systems);
-      std::vector<double> error = sums.own;
-      for (std::size_t k = 0; sums.systems > 1 && k < error.size(); ++k)
-        error[k] = std::sqrt(sums.square[k] / (n - 1) / n);
+      std::vector<double> mean = sums.mean, error = sums.own;
+      for (std::size_t k = 0; k < error.size(); ++k) {
+        const auto n = double(sums.count[k]);
+        if (n > 1) error[k] = std::sqrt(sums.square[k] / (n - 1) / n);
+        if (n == 0) mean[k] = std::numeric_limits<double>::quiet_NaN();
+      }
       groups.push_back({{"group", g},
                         {"systems", sums.systems},
                         {"x", sums.x},
-                        {"y", numbers(sums.mean)},
+                        {"y", numbers(mean)},
                         {"e", numbers(error)}});
     }
     const auto& [file, name, label] = key;

@@ -29,7 +29,8 @@ class EnsembleCurves {
  private:
   struct Sums {
     Json x;                                 // of the first system
-    std::vector<double> mean, square, own;  // deviations' squares; errors of the last system
+    std::vector<double> mean, square, own;  // squares of deviations; errors of the last system
+    std::vector<std::int64_t> count;        // systems that have the point
     std::int64_t systems = 0;
   };
   struct Curve {

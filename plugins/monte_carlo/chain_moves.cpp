@@ -123,6 +123,7 @@ void check_chains(const std::string& name, const std::string& group, Setup& setu
     setup.error(name,
                 "turns particles out of the plane of a system of two dimensions: use \"pivot\"");
   require_periodic(name, "needs", setup);
+  check_terms_within_molecules(name, setup);
   if (setup.resuming()) return;  // with images of the checkpoint, which are not here yet
   if (const std::string wrong = objection_to_images(c); !wrong.empty()) setup.error(name, wrong);
 }

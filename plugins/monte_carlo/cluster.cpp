@@ -93,11 +93,11 @@ void Cluster::begin(Simulation& s) {
   ranges_ = {};
   for (const auto& force : s.forces)
     if (force->traits().range() > 0) ranges_ = join(ranges_, force->traits().ranges);
-  largest_displacement_ = least_height(s.particles.box) / 4;
   changes_.begin(s);
 }
 
 void Cluster::sweep(StepContext& s, double kt) {
+  largest_displacement_ = least_height(s.particles.box) / 4;
   if (first_.empty()) return;
   const Device& device = s.device();
   const std::vector<std::uint32_t> index = s.particles.index.to_host();

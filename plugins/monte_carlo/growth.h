@@ -55,7 +55,9 @@ struct Growth {
       } else {
         const double angle = std::atan2(std::sqrt(dot(normal, normal)), dot(old_way, bond));
         possible = possible && angle + by > 0 && angle + by < M_PI;
-        factor *= std::sin(angle + by) / std::sin(angle);
+        // The end of a straight start must not outweigh overlaps.
+        const double sine = std::sin(angle);
+        factor *= std::sin(angle + by) / (sine > 1e-6 ? sine : 1e-6);
         const Vec3<double> u = across(new_way), v = cross(new_way, u);
         way = std::cos(angle + by) * new_way +
               std::sin(angle + by) * (std::cos(turn) * u + std::sin(turn) * v);

@@ -1,6 +1,9 @@
 #include "move.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <initializer_list>
 
 #include <algorithm>
 #include <utility>
@@ -9,6 +12,7 @@
 #include "engine/components/force.h"
 #include "engine/components/setup.h"
 #include "engine/components/step_context.h"
+#include "engine/system/bond_graph.h"
 
 namespace perrin::monte_carlo {
 namespace {
@@ -89,6 +93,32 @@ void require_periodic(const std::string& key, const std::string& why, Setup& set
     setup.error(key, fmt::format("{} a box that is periodic along all axes, and {} is not", why,
                                  "xyz"[axis]));
     return;
+  }
+}
+
+void check_terms_within_molecules(const std::string& key, Setup& setup) {
+  const Configuration& c = setup.configuration();
+  const Topology& t = c.topology;
+  const std::vector<std::uint32_t> molecule = BondGraph(c.position.size(), t.bonds).molecules();
+  const auto look = [&](const char* what, std::size_t k, std::initializer_list<std::uint32_t> ids) {
+    for (const std::uint32_t id : ids)
+      if (molecule[id] != molecule[*ids.begin()]) {
+        setup.error(key, fmt::format("moves molecules with all their terms, and {} {} is of the "
+                                     "particles {}, which bonds do not connect",
+                                     what, k, fmt::join(ids, ", ")));
+        return true;
+      }
+    return false;
+  };
+  for (std::size_t k = 0; k < t.angles.size(); ++k)
+    if (look("angle", k, {t.angles[k].a, t.angles[k].b, t.angles[k].c})) return;
+  for (std::size_t k = 0; k < t.dihedrals.size(); ++k) {
+    const auto& d = t.dihedrals[k];
+    if (look("dihedral", k, {d.a, d.b, d.c, d.d})) return;
+  }
+  for (std::size_t k = 0; k < t.impropers.size(); ++k) {
+    const auto& d = t.impropers[k];
+    if (look("improper", k, {d.a, d.b, d.c, d.d})) return;
   }
 }
 

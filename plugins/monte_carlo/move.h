@@ -68,6 +68,9 @@ bool has_partners(const Topology& topology);
 std::vector<bool> bonded_particles(const Configuration& c);
 /// Reports at `key` a box that is not periodic along all its axes; `why`: "needs …".
 void require_periodic(const std::string& key, const std::string& why, Setup& setup);
+/// Reports at `key` an angle, a dihedral or an improper of particles that bonds do not connect: a
+/// move of whole molecules would count a part of its energy.
+void check_terms_within_molecules(const std::string& key, Setup& setup);
 /// Saves or restores.
 void archive_counts(Archive& archive, TrialCounts& counts);
 

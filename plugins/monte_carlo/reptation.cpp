@@ -193,6 +193,7 @@ void check_reptation(const ReptationSettings& s, const std::string& group, bool 
                "of the start; expected a number above 0, or \"translation\" as well");
   setup.fixed_group(group, "group");
   require_periodic("reptation", "needs", setup);
+  check_terms_within_molecules("reptation", setup);
   const BondGraph bonds(c.position.size(), c.topology.bonds);
   const Molecules molecules(bonds.molecules());
   const std::vector<std::uint8_t> members = members_of(c.groups, group);
@@ -256,11 +257,15 @@ void Reptation::find_chains(const Simulation& s) {
              return same(one.second);
            });
   };
+  // Particles take their orientations along.
+  const bool turned =
+      std::ranges::any_of(s.forces, [](const auto& force) { return force->traits().torques; });
   chains_.clear();
   for (std::uint32_t m = 0; m < molecules.count(); ++m) {
     Chain chain{linear_chain(bonds, molecules, m), false};
     if (chain.ids.empty() || !has_all(members, chain.ids)) continue;
-    chain.uniform = alike(chain.ids) && angles.alike(chain.ids) && dihedrals.alike(chain.ids);
+    chain.uniform =
+        !turned && alike(chain.ids) && angles.alike(chain.ids) && dihedrals.alike(chain.ids);
     chains_.push_back(std::move(chain));
   }
 }

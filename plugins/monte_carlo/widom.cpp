@@ -63,6 +63,7 @@ struct BoltzmannFactor {
 Widom::Widom(const WidomSettings& settings, Setup& setup)
     : settings_(settings),
       path_(setup.path()),
+      seed_(setup.seed(Purpose::widom)),
       file_(setup.output_file(settings.file, "file"),
             {{"boltzmann_factor", {}, ""},
              {"volume", {}, ""},
@@ -73,6 +74,8 @@ Widom::Widom(const WidomSettings& settings, Setup& setup)
 }
 
 std::string Widom::objection(const Force& force) const {
+  if (force.traits().torques)
+    return "depends on orientations, of which an inserted particle has none: expected other forces";
   // What is inserted has no bonds.
   if (force.traits().reads == ForceTraits::Reads::bonded || has_trial_energies(force)) return {};
   return "has no energies of single particles: expected forces between pairs, on bonds, and fields";
@@ -114,7 +117,7 @@ void Widom::observe(Simulation& s) {
 /// Of the forces, without tail corrections.
 double Widom::mean_factor(Simulation& s, double kt) {
   const Device& device = s.device();
-  const RunKey key(Purpose::widom, s.seed);
+  const RunKey key(Purpose::widom, seed_);
   grid_.fit(s.particles, s.range());
   const TrialCells cells = grid_.sort(s, key).front();
   auto random = keyed<Philox>(key, s.step(), 0);

@@ -56,6 +56,7 @@ class Widom final : public Observer {
 
   WidomSettings settings_;
   std::string path_;
+  std::uint64_t seed_;
   std::vector<std::uint32_t> ids_;  // of the group
   io::ObservableFile file_;
   double volumes_ = 0, weighted_ = 0;  // sums of V, and of V exp(-dU/kT)

@@ -90,7 +90,7 @@ class Ensemble:
 
     def thermo(self, file: str = "thermo.h5") -> Tuple[np.ndarray, List[str]]:
         """The table of a file of all systems: array [system, row, column], and the names of the
-        columns. Rows that a system does not have are NaN."""
+        columns. Rows and columns that a system does not have are NaN."""
         tables = []
         for k in range(len(self)):
             try:
@@ -100,11 +100,11 @@ class Ensemble:
         known = [table for table in tables if table is not None]
         if not known:
             raise JobError(f"no system of {self.folder} has a file {file}")
-        columns = list(known[0].columns)
+        columns = list(dict.fromkeys(name for table in known for name in table.columns))
         all_of = np.full((len(self), max(map(len, known)), len(columns)), np.nan)
         for k, table in enumerate(tables):
             if table is not None:
-                all_of[k, :len(table)] = table[columns].to_numpy(dtype=float)
+                all_of[k, :len(table)] = table.reindex(columns=columns).to_numpy(dtype=float)
         return all_of, columns
 
     def means(self, skip: float = 0.2, file: str = "thermo.h5") -> Any:
@@ -129,12 +129,14 @@ class Ensemble:
 
     @property
     def exchanges(self) -> Any:
-        """Which replica each system has after every exchange (pandas DataFrame)."""
+        """Which replica each system has after every exchange; of a Gibbs ensemble acceptance and
+        activities of each pair (pandas DataFrame)."""
         import pandas
         try:
             return pandas.read_csv(self.folder / "exchange.csv", index_col="step")
         except FileNotFoundError:
-            raise JobError(f"the systems of {self.folder} exchange no replicas") from None
+            raise JobError(f"the systems of {self.folder} exchange no replicas or particles"
+                           ) from None
 
     def trajectory(self, k: int, file: str = "trajectory.h5") -> Trajectory:
         group = self._stored(k, file)
@@ -179,10 +181,10 @@ def ensemble(job: Any, *, count: Optional[int] = None, vary: Optional[Mapping[st
 
     `vary` maps paths in the job to a value for each system, {"linear": [first, last]} or
     {"geometric": [first, last]}; seeds differ unless it says otherwise. `exchange`:
-    {"every": steps}, replica exchange. `files`: "folders", or "one" for all in ensemble.h5. Without
-    them the job's own "ensemble" counts. Returns an Ensemble. Raises JobError with all mistakes,
-    RunError where a system has failed (the others are complete then: perrin.Ensemble(folder) has
-    them).
+    {"every": steps}, replica exchange, or {"type": "gibbs", …}. `files`: "folders", or "one" for
+    all in ensemble.h5. Without them the job's own "ensemble" counts. Returns an Ensemble. Raises
+    JobError with all mistakes, RunError where a system has failed (the others are complete then:
+    perrin.Ensemble(folder) has them).
     """
     file, text = "", ""
     functions = []

@@ -294,6 +294,8 @@ def _together(job, points, missing, folder, options, measure, skip):
         return
     vary = {path: [points[k][0][path] for k in missing] for path in points[missing[0]][0]}
     parsed = job if isinstance(job, dict) else json.loads(job_text(os.fspath(job)))
+    if "ensemble" in parsed:
+        raise JobError("the job has an \"ensemble\" itself: a sweep varies a job of one system")
     if "seed" in parsed:
         vary.setdefault("seed", [parsed["seed"]] * len(missing))  # as alone
     os.makedirs(folder, exist_ok=True)

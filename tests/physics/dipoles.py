@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Ewald's sum of point dipoles: against lattices, a sum in double precision of other parameters, and
-LAMMPS.
+"""Ewald's sum of point dipoles: against lattices, a sum in double precision of other parameters,
+and LAMMPS.
 
     dipoles.py PERRIN [unittest arguments]
 """
@@ -33,8 +33,8 @@ def drawn(n, seed):
 
 
 def dipole_energy(p, m, h, alpha, excluded=(), surface=None):
-    """S. W. de Leeuw, J. W. Perram, E. R. Smith (1980), of pairs in the nearest 27 cells and of wave
-    vectors until nothing is left of them. alpha times the shortest height must be about 6."""
+    """S. W. de Leeuw, J. W. Perram, E. R. Smith (1980), of pairs in the nearest 27 cells and of
+    wave vectors until nothing is left of them. alpha times the shortest height must be about 6."""
     volume = abs(numpy.linalg.det(h))
     i, j = numpy.triu_indices(len(p), 1)
     d = p[i] - p[j]

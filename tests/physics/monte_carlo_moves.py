@@ -12,7 +12,7 @@ import unittest
 
 import numpy
 
-from job_case import JobCase
+from job_case import JobCase, mean_and_error
 
 PAIR = [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]
 
@@ -25,11 +25,6 @@ def job(system, forces, *stages, observers=(), stride=5, **more):
     return {"seed": 5, "system": system, "forces": forces,
             "observers": [{"type": "thermo", "stride": stride}, *observers],
             "stages": list(stages), **more}
-
-
-def mean_and_error(values, blocks=20):
-    parts = numpy.array([p.mean() for p in numpy.array_split(numpy.asarray(values), blocks)])
-    return parts.mean(), parts.std(ddof=1) / math.sqrt(blocks)
 
 
 class Moves(JobCase):
@@ -523,6 +518,21 @@ class Moves(JobCase):
                      r"forces\[1\]: cannot .* \"cluster\" reflects them")
         self.refused(job(fluid, [pairs], stage(10, cluster={"first": "large"})),
                      r"cluster.first: unknown group")
+        with open(self.path("across.data"), "w") as out:
+            out.write("test\n\n6 atoms\n1 atom types\n4 bonds\n1 bond types\n1 angles\n"
+                      "1 angle types\n\n0 9 xlo xhi\n0 9 ylo yhi\n0 9 zlo zhi\n\nMasses\n\n1 1\n\n"
+                      "Atoms # angle\n\n" + "".join(
+                          f"{k + 1} {k // 3 + 1} 1 {1 + k % 3} {1 + k // 3} 1\n"
+                          for k in range(6)) +
+                      "\nBonds\n\n1 1 1 2\n2 1 2 3\n3 1 4 5\n4 1 5 6\n\nAngles\n\n1 1 2 3 4\n")
+        across = job({"type": "file", "path": self.path("across.data")},
+                     [{**pairs, "pairs": [{"types": ["1", "1"], "epsilon": 1, "sigma": 0.5}]},
+                      {"type": "bond_harmonic", "bonds": {"1": {"stiffness": 50, "length": 1}}},
+                      {"type": "angle_harmonic", "angles": {"1": {"stiffness": 5, "angle": 90}}}],
+                     stage(10))
+        for moves in ({"pivot": {"rotation": 1}}, {"reptation": {"stretch": 0.1}}):
+            across["stages"] = [stage(10, **moves)]
+            self.refused(across, "angle 0 is of the particles 1, 2, 3, which bonds do not connect")
         chains = {"type": "chains", "chains": 30, "pattern": "A2B2", "bond_length": 1,
                   "density": 0.1, "bond_type": "b"}
         bond = {"type": "bond_harmonic", "bonds": {"b": {"stiffness": 50, "length": 1}}}

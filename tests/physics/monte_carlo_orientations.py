@@ -60,7 +60,7 @@ class Orientations(JobCase):
                       'Properties=species:S:1:pos:R:3\n')
             for x, y, z in position:
                 out.write(f"A {x!r} {y!r} {0 if flat else z!r}\n")
-        return {"type": "file", "path": self.path("start.xyz"), **({"dimension": 2} if flat else {})}
+        return {"type": "file", "path": self.path("start.xyz"), "dimension": 2 if flat else 3}
 
     def test_two_dipoles(self):
         """The energy of dipoles that stay where they are, and its fluctuations."""
@@ -208,10 +208,11 @@ class Orientations(JobCase):
         turns = job(system, [GAY_BERNE], stage(10, rotation={"angle": 0.1}))
         bare = {k: v for k, v in turns.items() if k != "orientations"}
         bare["forces"] = []
-        self.refused(bare, r"stages\[0\]\.rotation: turns particles, and these have no orientations")
+        self.refused(bare, r"stages\[0\]\.rotation: turns particles, and these have no")
         self.refused(job(system, [GAY_BERNE], stage(10, rotation={"angle": 4})), r"rotation\.angle")
         self.refused(job(system, [GAY_BERNE], stage(10, translation={"displacement": 0.1}),
-                         observers=[{"type": "widom", "stride": 1, "insertions": 10}]), "depends on orientations")
+                         observers=[{"type": "widom", "stride": 1, "insertions": 10}]),
+                     "depends on orientations")
         still = job(system, [GAY_BERNE], stage(10, translation={"displacement": 0.1}))
         done = self.run_job(still)
         self.assertRegex(done.stderr, "does not turn particles.*monte_carlo")

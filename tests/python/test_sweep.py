@@ -126,6 +126,9 @@ def test_points_together_are_those_one_by_one(liquid, tmp_path):
     assert not (tmp_path / "together" / "together").exists()
     numbers = [name for name in alone.columns if name != "folder"]
     assert alone[numbers].equals(together[numbers])
+    with pytest.raises(perrin.JobError, match="a sweep varies a job of one system"):
+        perrin.sweep({**job, "ensemble": {"count": 2}}, parameters, folder=tmp_path / "nested",
+                     together=True)
 
 
 def test_one_of_the_points_together_fails(liquid, tmp_path):

@@ -166,6 +166,8 @@ class Resume(unittest.TestCase):
                              ("stages[1].steps=50", "must be at least 100, the steps of this"),
                              ("stages[1].integrator.type=velocity_verlet", "cannot change in a"),
                              ("forces[0].type=wca", "cannot change in a resumed run"),
+                             ("reservoir.A=10", "cannot change in a resumed run"),
+                             ("constraints.bonds.b=1", "cannot change in a resumed run"),
                              ("forces[0].cutof=2", "cutof")):
             with self.subTest(change):
                 done = self.perrin("resume", "out/checkpoint.h5", "--set", change)
