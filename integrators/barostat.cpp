@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/components/constraints.h"
+#include "engine/components/integrator.h"
 #include "engine/components/rigid_bodies.h"
 #include "engine/device/parallel.h"
 #include "engine/domain/reduction.h"
 #include "engine/dynamics/simulation.h"
 #include "engine/system/configuration_archive.h"
 #include "integrators/bath_kernels.h"
+#include "integrators/cluster_scaling.h"
 #include "integrators/strain_move.h"
 #include "neighbor/neighbors.h"
 
@@ -26,10 +29,8 @@ void check_ramps(const BarostatSettings& s, Setup& setup) {
     setup.error("barostat.final_temperature", "needs a temperature");
 }
 
-/// Those that are not sites of rigid bodies.
-std::int64_t free_particles(const StepContext& s) {
-  return s.particles.size() - (s.bodies ? s.bodies->sites() : 0);
-}
+/// Those that move: no sites of rigid bodies, and nobody who is frozen.
+double free_particles(const StepContext& s) { return s.degrees_of_freedom_of_all().along(0); }
 
 }  // namespace
 
@@ -86,6 +87,8 @@ std::optional<BoxStrains> check_axes(const std::string& axes, const std::string&
 Barostat::Barostat(const BarostatSettings& settings, int dimension)
     : settings_(settings), strains_(parse_axes(settings.axes, dimension).value()) {}
 
+Barostat::~Barostat() = default;
+
 std::unique_ptr<Barostat> Barostat::make(const std::optional<BarostatSettings>& settings,
                                          bool needs_temperature, Setup& setup) {
   const std::string key = "barostat";
@@ -103,7 +106,6 @@ std::unique_ptr<Barostat> Barostat::make(const std::optional<BarostatSettings>& 
 
 void Barostat::begin(Simulation& s, double timestep, const Ramp& kt, bool overdamped) {
   const Device& device = s.device();
-  const std::int64_t n = free_particles(s);
   kt_ = kt;
   overdamped_ = overdamped;
   stride_ = settings_.stride.value_or(
@@ -115,11 +117,13 @@ void Barostat::begin(Simulation& s, double timestep, const Ramp& kt, bool overda
     if (memory_.size() == 0) memory_ = {device, 1};
   }
   forces_.begin(s, strains_.axes(), "a barostat");
+  if (s.constraints && !clusters_)
+    clusters_ = std::make_unique<ClusterScaling>(device, s.particles.topology, s.particles.size());
   const double volume = s.particles.box.volume();
   if (!begun_) {
     begun_ = true;
-    drift_ = s.degrees_of_freedom.drift(s.totals().momentum);
-    const double ideal = volume / (double(std::max<std::int64_t>(n, 1)) * kt.from);
+    drift_ = s.degrees_of_freedom_of_all().drift(s.totals().momentum);
+    const double ideal = volume / (std::max(free_particles(s), 1.0) * kt.from);
     const double compressibility = settings_.compressibility.value_or(0.05 * ideal);
     const double interval = timestep * double(stride_);
     // One of the strains at a time.
@@ -142,10 +146,15 @@ void Barostat::measure(StepContext& s, const VelocityStrain* strain, StrainWork*
   sum<StrainWork>(
       s.device(), "virial", s.particles.size(),
       detail::AddWork{
-          memory, work, forces_.measure(s, work), s.particles.velocity.data(),
+          memory, work, forces_.measure(s, work, clusters_.get()), velocities(s),
           s.particles.orientations ? s.particles.orientations->view() : OrientationView{},
-          s.particles.size()},
+          s.particles.size(), s.particles.id.data(), s.thermal()},
       scratch_, sum_of);
+}
+
+/// Those that the box changes: of clusters their common ones.
+const Real4* Barostat::velocities(StepContext& s) const {
+  return clusters_ ? clusters_->velocities() : s.particles.velocity.data();
 }
 
 void Barostat::move_box(StepContext& s) {
@@ -165,27 +174,33 @@ void Barostat::move_box(StepContext& s) {
                              forces_.tail(),
                              s.range(),
                              half_step_,
-                             overdamped_ ? double(free_particles(s)) : 0.0,
+                             overdamped_ ? free_particles(s) : 0.0,
                              strains_.flexible};
   if (device.is_cuda() && s.neighbors && !s.neighbors->has_lists()) {
+    if (clusters_) clusters_->take_back(s, memory);
     for_each(device, "take back a box", 1, detail::TakeBack{memory, move.box});
     s.follow_box();
   }
+  if (clusters_) clusters_->keep(s);
   measure(s, nullptr, &memory->before);
   if (!overdamped_)
     sum<StrainKinetic>(
         device, "kinetic energy", n,
-        detail::AddKinetic{memory, s.particles.velocity.data(), s.particles.id.data(),
-                           s.bodies ? s.bodies->moved() : GroupMask{}, drift_},
+        detail::AddKinetic{memory, velocities(s), s.particles.id.data(), s.thermal(), drift_},
         kinetic_scratch_, &memory->kinetic);
   for_each(device, "propose a box", 1, detail::Propose{move, s.fault_sink()});
   s.follow_box();
+  if (clusters_) clusters_->follow(s, memory);
   measure(s, &memory->velocities, &memory->after);
   for_each(device, "decide on the box", 1, detail::Decide{move});
   s.follow_box();
+  if (clusters_) clusters_->settle(s, memory);
   if (overdamped_) return;
-  for_each(device, "velocities in the new box", n,
-           detail::StrainVelocities{s.particles.velocity.data(), memory, drift_});
+  for_each(
+      device, "velocities in the new box", n,
+      detail::StrainVelocities{s.particles.velocity.data(), memory, drift_, s.particles.id.data(),
+                               s.bath() ? s.bath()->thermal() : GroupMask{},
+                               clusters_ ? clusters_->velocities() : nullptr});
 }
 
 void Barostat::add_heat(StepContext& s, double* heat) const {

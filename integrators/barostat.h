@@ -33,6 +33,13 @@
 //
 // Where velocities are no part of the dynamics (Brownian) K is left out, and ρ has a factor V^N
 // instead, of the positions.
+//
+// Particles that constraints connect change their places and momenta as one (cluster_scaling.h): N,
+// K and U count such clusters as particles.
+//
+// Of several integrators in a stage, one has the barostat: N, K and the momenta are those of all
+// particles that move, whichever integrators move them. Frozen ones keep their places in units of
+// the edges: U depends on the volume through them, too, but they have no K and no factor V.
 #pragma once
 
 #include <array>
@@ -157,6 +164,7 @@ class Barostat final : public BoxMover {
                                         bool needs_temperature, Setup& setup);
   /// For a test; settings.axes must be right.
   Barostat(const BarostatSettings& settings, int dimension);
+  ~Barostat() override;
 
   /// For Integrator::begin(), after ensure_forces(). `kt`: temperatures times Boltzmann's constant;
   /// a ramp of the pressure begins where it begins. `overdamped`: the integrator has no velocities.
@@ -164,6 +172,7 @@ class Barostat final : public BoxMover {
   void begin(Simulation& simulation, double timestep, const Ramp& kt, bool overdamped = false);
   void move_box(StepContext& context) override;
   std::int64_t stride() const override { return stride_; }
+  bool serves_all_integrators() const override { return true; }
   double most() const override { return 1.01 * most_; }
   bool tilts() const override { return strains_.flexible; }
   std::array<bool, 3> axes() const override { return strains_.axes(); }
@@ -185,6 +194,7 @@ class Barostat final : public BoxMover {
 
  private:
   void measure(StepContext& context, const VelocityStrain* strain, StrainWork* sum);
+  const Real4* velocities(StepContext& context) const;
 
   BarostatSettings settings_;
   BoxStrains strains_;
@@ -196,6 +206,7 @@ class Barostat final : public BoxMover {
   bool begun_ = false, overdamped_ = false;
   Vec3<double> drift_;  // of the centre of mass
   BoxForces forces_;
+  std::unique_ptr<ClusterScaling> clusters_;  // of constraints; nullptr: there are none
   Buffer<BarostatMemory> memory_;
   Buffer<StrainWork> scratch_;
   Buffer<StrainKinetic> kinetic_scratch_;

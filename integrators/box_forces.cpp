@@ -5,6 +5,7 @@
 #include "engine/components/rigid_bodies.h"
 #include "engine/components/step_context.h"
 #include "engine/system/orientations.h"
+#include "integrators/cluster_scaling.h"
 
 namespace perrin {
 
@@ -25,17 +26,17 @@ void BoxForces::begin(StepContext& s, const std::array<bool, 3>& axes, const std
     if (!force.compute_box_work(s, {})) all_have_work = false;
     tail_ += force.correction(box).virial * box.volume();
   }
-  if ((!all_have_work || s.bodies) && force_.size() == 0)
+  if ((!all_have_work || s.bodies || s.constraints) && force_.size() == 0)
     force_ = {s.device(), n}, virial_ = {s.device(), 6 * n};
   if (s.particles.orientations && torque_.size() == 0) torque_ = {s.device(), n};
 }
 
-BoxForceShares BoxForces::measure(StepContext& s, BoxWork work) {
+BoxForceShares BoxForces::measure(StepContext& s, BoxWork work, ClusterScaling* clusters) {
   work.of = work_.data(), work.add = false;
   bool others = false, turning = false;
   for (const auto& force : s.forces) {
-    // Of bodies the forces on sites are wanted, for those on the centres.
-    if (!s.bodies && force->compute_box_work(s, work)) {
+    // Of bodies the forces on sites are wanted, for those on the centres; of clusters likewise.
+    if (!s.bodies && clusters == nullptr && force->compute_box_work(s, work)) {
       work.add = true;
       continue;
     }
@@ -52,6 +53,7 @@ BoxForceShares BoxForces::measure(StepContext& s, BoxWork work) {
     s.bodies->take(s.particles, force_, torque_, turning);
     turning = true;
   }
+  if (clusters != nullptr && others) clusters->correct(s, force_, virial_);
   return {work.add ? work_.data() : nullptr, force_.data(), others ? virial_.data() : nullptr,
           turning ? torque_.data() : nullptr};
 }

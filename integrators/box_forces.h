@@ -17,14 +17,16 @@ struct BoxForceShares {
   const Real4* torque;  // in space; nullptr: nothing turns particles
 };
 
+class ClusterScaling;
+
 class BoxForces {
  public:
   /// For Integrator::begin(). `axes`: along which the box changes. Throws UserError where a force
   /// knows no pressure along them; `what`: that it cannot be with.
   void begin(StepContext& context, const std::array<bool, 3>& axes, const std::string& what);
-  /// Of the present positions. `work`: what is asked for; where it goes is not to be said. Device
-  /// work.
-  BoxForceShares measure(StepContext& context, BoxWork work);
+  /// Of the present positions. `work`: what is asked for; where it goes is not to be said.
+  /// `clusters`: of constraints; forces are those on them. Device work.
+  BoxForceShares measure(StepContext& context, BoxWork work, ClusterScaling* clusters = nullptr);
   /// What is beyond the cut-offs: the trace of its virial times the volume.
   double tail() const { return tail_; }
 

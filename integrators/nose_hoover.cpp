@@ -266,6 +266,10 @@ void register_nose_hoover(Registry& registry) {
         if (s.tau < 10 * s.timestep)
           setup.warn("tau", "below ten time steps the thermostat is not integrated accurately");
         if (s.barostat) {
+          if (!setup.configuration().topology.constraints.empty())
+            setup.error("barostat",
+                        "does not follow \"constraints\": expected that of bussi, "
+                        "langevin or velocity_verlet");
           check_ramp(s.barostat->ramp, "pressure", setup, "barostat.");
           if (!check_moving_axes(s.barostat->axes, "barostat.axes", setup)) return nullptr;
           check_stride(s, setup);

@@ -34,7 +34,17 @@ struct AddWork {
   const Real4* velocity;
   OrientationView turning;
   std::int64_t n;
+  const std::uint32_t* id;
+  GroupMask counted;  // whose velocities are theirs: others take no energy from the forces
+
   PERRIN_HD StrainWork operator()(std::int64_t i) const {
+    StrainWork s = of_all(i);
+    if (counted && !counted.has(id[i])) s.power = 0;
+    return s;
+  }
+
+ private:
+  PERRIN_HD StrainWork of_all(std::int64_t i) const {
     const BoxStrain& strain = memory->strain;
     const Real4 a = shares.work ? shares.work[i] : Real4{};
     StrainWork s{strain.part(a.x, a.y, a.z), double(a.w)};
@@ -46,8 +56,6 @@ struct AddWork {
     s.power += double(work.power(velocity[i], f.x, f.y, f.z));
     return s;
   }
-
- private:
   /// torque · angular velocity after the kick, about the axes that have a moment of inertia.
   PERRIN_HD double power_of_torque(std::int64_t i) const {
     const Real3 t = rotate_back(turning.orientation[i], shares.torque[i].xyz());
@@ -232,20 +240,34 @@ struct StrainVelocities {
   Real4* velocity;
   const BarostatMemory* memory;
   Vec3<double> drift;
+  const std::uint32_t* id;
+  GroupMask moved;
+  const Real4* common;  // of what moves as one; nullptr: each for itself
   PERRIN_HD void operator()(std::int64_t i) const {
-    if (memory->change == 0) return;
-    const VelocityStrain s = memory->velocities;
+    if (memory->change == 0 || (moved && !moved.has(id[i]))) return;
     const Real4 v = velocity[i];
+    if (common == nullptr) {
+      velocity[i] = strained(v);
+      return;
+    }
+    const Real4 before = common[i], after = strained(before);
+    velocity[i] = {v.x + (after.x - before.x), v.y + (after.y - before.y),
+                   v.z + (after.z - before.z), v.w};
+  }
+
+ private:
+  PERRIN_HD Real4 strained(const Real4& v) const {
+    const VelocityStrain s = memory->velocities;
     // Of the drift what the matrix takes away: small, and so not lost in the last digit.
     const double x = drift.x, y = drift.y, z = drift.z;
     const Real back[3] = {
         Real((1 - double(s.scale.x)) * x), Real((1 - double(s.scale.y)) * y - double(s.tilt.x) * x),
         Real((1 - double(s.scale.z)) * z - double(s.tilt.y) * x - double(s.tilt.z) * y)};
-    velocity[i] = {multiply_add(s.scale.x, v.x, back[0]),
-                   multiply_add(s.scale.y, v.y, multiply_add(s.tilt.x, v.x, back[1])),
-                   multiply_add(s.scale.z, v.z,
-                                multiply_add(s.tilt.y, v.x, multiply_add(s.tilt.z, v.y, back[2]))),
-                   v.w};
+    return {multiply_add(s.scale.x, v.x, back[0]),
+            multiply_add(s.scale.y, v.y, multiply_add(s.tilt.x, v.x, back[1])),
+            multiply_add(s.scale.z, v.z,
+                         multiply_add(s.tilt.y, v.x, multiply_add(s.tilt.z, v.y, back[2]))),
+            v.w};
   }
 };
 

@@ -14,10 +14,18 @@
 namespace perrin {
 namespace detail {
 
-/// From b to a with all digits that positions have, in a box that stays as it is.
+/// From b to a with all digits that positions have.
 class ExactVector {
  public:
-  explicit ExactVector(const Box& box) : images_(images_of(box)), skewed_(!box.orthogonal()) {
+  PERRIN_HD explicit ExactVector(const Box& box)
+      : images_{box.length.x,
+                box.length.y,
+                box.length.z,
+                box.xy,
+                box.xz,
+                box.yz,
+                {box.periodic[0], box.periodic[1], box.dimension == 3 && box.periodic[2]}},
+        skewed_(box.xy != 0 || box.xz != 0 || box.yz != 0) {
     constexpr double units = 1099511627776.0;  // 2^40
     double edge[3];
     for (int axis = 0; axis < 3; ++axis)
@@ -50,7 +58,8 @@ class ExactVector {
 /// What kernels are given.
 struct ConstraintArrays {
   ParticleView p;
-  ExactVector between;
+  ExactVector between;  // in a box that stays as it is …
+  const Box* moving;    // … or in this one; nullptr: it stays
   Share mine;
   const std::uint32_t *particle, *first, *pairs_from;
   const ConstraintPair* pair;
@@ -67,7 +76,8 @@ struct ConstraintArrays {
     return false;
   }
   PERRIN_HD Vec3<double> vector(const ConstraintPair& c) const {
-    return between(p.position[place(c.a)], p.position[place(c.b)]);
+    const Position a = p.position[place(c.a)], b = p.position[place(c.b)];
+    return moving != nullptr ? ExactVector(*moving)(a, b) : between(a, b);
   }
   PERRIN_HD Vec3<double> velocity(std::uint32_t k) const {
     const Real4 v = p.velocity[place(k)];
@@ -299,6 +309,7 @@ void Constraints::set_accuracy(double tolerance, std::int64_t iterations) {
 detail::ConstraintArrays Constraints::arrays(Particles& p, const FaultSink& faults) const {
   return {p.view(),
           detail::ExactVector(p.box),
+          p.box_state.moves() ? p.box_state.data() : nullptr,
           p.share(),
           particle_.data(),
           first_.data(),

@@ -11,22 +11,11 @@
 #include "engine/run/md_stage.h"
 
 namespace perrin {
-namespace {
-
-/// Does it move all particles along all axes of the box?
-bool moves_all(const Motion& motion, const Configuration& c) {
-  bool all = true;
-  for (std::size_t t = 0; t < c.types.size(); ++t) all = all && motion.moves(t);
-  for (int axis = 0; axis < c.box.dimension; ++axis) all = all && motion.axes[std::size_t(axis)];
-  return all;
-}
-
-}  // namespace
-
 void Job::check_constraints() {
   if (!settings_.constraints) return;
   if (settings_.dynamic_bonds) report("dynamic_bonds", "cannot be combined with constraints");
   if (!settings_.reservoir.empty()) report("reservoir", "cannot be combined with constraints");
+  bool box_changes = false;
   for (std::size_t k = 0; k < parts_.stages.size(); ++k) {
     const Stage* const stage = parts_.stages[k].get();
     const Integrator* const integrator = stage ? stage->integrator() : nullptr;
@@ -38,14 +27,21 @@ void Job::check_constraints() {
              "must have one integrator that keeps the distances of \"constraints\": "
              "velocity_verlet, bussi, nose_hoover, or langevin with the method baoab. To minimise "
              "energies, or for other dynamics, give the bonds a bond_harmonic in a job of its own");
-    else if (!moves_all(integrator->motion(), configuration_))
+    else if (!integrator->motion().moves_all(configuration_.types.size(),
+                                             configuration_.box.dimension))
       report(path + ".integrator",
              "must move all particles along all axes, for constraints connect them");
-    if (integrator->box_mover() || (md && md->deformation()))
-      report(path,
-             "changes the box, which constraints do not follow: expected no barostat, deform or "
-             "shear");
+    if (md && md->deformation())
+      report(path, "deforms the box, which constraints do not follow: expected no deform or shear");
+    box_changes |= integrator->box_mover() != nullptr;
   }
+  // Particles move in units of the edges after cells have been filled.
+  const std::string& traversal = settings_.neighbors.traversal;
+  if (box_changes && (traversal == "cells" || traversal == "auto"))
+    report("neighbors.traversal",
+           fmt::format("must keep lists where the box of constrained particles changes, expected "
+                       "another than cells and auto, got {}",
+                       traversal));
   for (std::size_t i = 0; i < parts_.observers.size(); ++i) {
     const std::string type = parts_.observers[i] ? settings_.observers[i].type() : "";
     if (type == "profile" || type == "radial_profile")

@@ -360,6 +360,72 @@ class Constraints(JobCase):
         found = self.column("temperature")[50:]
         self.assertLess(abs(found.mean() - 1), 4 * self.error(found) + 0.006)
 
+    def test_molecules_without_forces_are_an_ideal_gas(self):
+        """Of n clusters, stiff or not: the density of volumes is V^n exp(-P V/kT), their mean (n +
+        1) kT/P, the variance (n + 1) (kT/P)². Volumes relax within tau or so."""
+        n, kt, pressure = 64, 1.5, 0.5
+        barostat = {"pressure": pressure, "tau": 0.5, "compressibility": 1 / pressure, "stride": 4}
+        nothing = {"type": "gaussian_core", "cutoff": 1.2}
+        bath = {"timestep": 0.005, "temperature": kt}
+        self.molecules(WATER, 0.3, (4, 4, 4))
+        stiff = {"bonds": {"1": 0.6}, "angles": {"1": BENT}}
+        chains = {"type": "chains", "chains": n, "pattern": "A5", "bond_length": 1,
+                  "density": 1.5, "min_distance": 0.5}
+        for constraints, system, types in ((stiff, None, "12"),
+                                           ({"bonds": {"bond": 1.0}}, chains, "A")):
+            with self.subTest(types):
+                integrator = {**bath, "type": "langevin", "friction": 2}
+                pairs = [{"types": [t, t], "epsilon": 1e-9, "sigma": 0.1} for t in types]
+                if len(types) > 1:
+                    pairs.append({"types": list(types), "epsilon": 1e-9, "sigma": 0.1})
+                text = self.job(constraints, {**integrator, "barostat": barostat},
+                                {**nothing, "pairs": pairs}, steps=16000, temperature=kt,
+                                every=16000)
+                if system:
+                    text["system"] = system
+                    del text["ignore"]
+                text["observers"][0]["stride"] = 20
+                self.run_job(text)
+                volume = self.column("volume")[80:]
+                mean, width = (n + 1) * kt / pressure, math.sqrt(n + 1) * kt / pressure
+                self.assertLess(abs(volume.mean() - mean), 4 * width / math.sqrt(80), volume.mean())
+                self.assertLess(abs(volume.std() / width - 1), 0.35)
+
+    def test_pressure_is_that_of_the_barostat(self):
+        """What a bath at constant volume says is the pressure at its density is what barostats have
+        that density at; lengths stay, and energy less heat is conserved."""
+        edges, bonds, _ = self.molecules(WATER, 0.35, (5, 5, 5))
+        constraints = {"bonds": {"1": 0.6}, "angles": {"1": BENT}}
+        bath = {"type": "langevin", "timestep": 0.004, "temperature": 1.5, "friction": 1}
+        self.run_job(self.job(constraints, bath, LJ, steps=10000))
+        held = self.column("pressure")[100:]
+        pressure, error = held.mean(), self.error(held)
+        barostat = {"pressure": float(pressure), "tau": 1}
+        for integrator in ({**bath, "barostat": barostat},
+                           {"type": "bussi", "timestep": 0.004, "temperature": 1.5,
+                            "tau": 0.2, "barostat": {**barostat, "axes": "xy,z"}}):
+            with self.subTest(integrator["type"]):
+                steps = round(60 / integrator["timestep"])
+                self.run_job(self.job(constraints, integrator, LJ, steps=steps, every=steps))
+                volume = self.column("volume")[steps // 50:]
+                # dV/dP from the fluctuations, for the error of the pressure.
+                slope = volume.var() / 1.5
+                expected = 125 / 0.35
+                allowed = 4 * math.hypot(self.error(volume), slope * error) + 0.002 * expected
+                self.assertLess(abs(volume.mean() - expected), allowed)
+                mean = self.column("pressure")[steps // 50:]
+                self.assertLess(abs(mean.mean() - pressure), 4 * self.error(mean) + 0.003)
+                kept = self.column("conserved_energy")
+                self.assertLess(abs(kept[-1] - kept[steps // 50]), 0.02 * 125)
+                at = self.frames("position").astype(float)[-1]
+                with h5py.File(self.path("trajectory.h5")) as f:
+                    box = numpy.diag(f["particles/all/box/edges/value"][-1]) if f[
+                        "particles/all/box/edges/value"].ndim == 3 else f[
+                        "particles/all/box/edges/value"][-1]
+                r = at[bonds[:, 0]] - at[bonds[:, 1]]
+                r -= box * numpy.round(r / box)
+                numpy.testing.assert_allclose(numpy.sqrt((r**2).sum(-1)), 0.6, rtol=1e-6)
+
     def test_groups_and_exclusions(self):
         """Whole molecules have the temperature of all; pairs that are constrained are left out."""
         self.molecules(WATER, 0.25, (4, 4, 4))
@@ -373,7 +439,8 @@ class Constraints(JobCase):
 
     def test_resumed_runs_have_the_same_bits(self):
         self.molecules(WATER, 0.25, (5, 5, 5))
-        for bath in (BATHS[0], BATHS[2]):
+        pressed = {**BATHS[1], "barostat": {"pressure": 2, "tau": 0.3, "stride": 3}}
+        for bath in (BATHS[0], BATHS[2], pressed):
             whole = self.job({"bonds": {"1": 0.6}, "angles": {"1": BENT}}, bath, LJ, steps=300)
             self.run_job(whole, folder="whole", threads="1")
             part = copy.deepcopy(whole)
@@ -393,7 +460,7 @@ class Constraints(JobCase):
     def test_mistakes(self):
         self.molecules(WATER, 0.25, (4, 4, 4))
         good = self.job({"bonds": {"1": 0.6}, "angles": {"1": BENT}}, NVE, LJ)
-        barostat = {"pressure": 1, "tau": 1}
+        pressed = {**BATHS[1], "barostat": {"pressure": 1, "tau": 1}}
         for change, pattern in (
                 ({"constraints": {"bonds": {"2": 0.6}}}, "no bonds of this type"),
                 ({"constraints": {"bonds": {}, "angles": {"1": BENT}}}, "both bonds of the angle"),
@@ -409,9 +476,12 @@ class Constraints(JobCase):
                 ({"stages": [{"type": "md", "steps": 5, "integrator": {
                     **BATHS[0], "axes": "xy"}}]}, "all particles along all axes"),
                 ({"stages": [{"type": "md", "steps": 5, "integrator": {
-                    **BATHS[1], "barostat": barostat}}]}, "expected no barostat"),
+                    **BATHS[2], "barostat": {"pressure": 1, "tau": 1}}}]},
+                 "barostat: does not follow"),
+                ({"stages": [{"type": "md", "steps": 5, "integrator": pressed}],
+                  "neighbors": {"traversal": "cells"}}, "must keep lists"),
                 ({"stages": [{"type": "md", "steps": 5, "integrator": NVE,
-                              "shear": {"rate": 0.1}}]}, "expected no barostat, deform or shear"),
+                              "shear": {"rate": 0.1}}]}, "expected no deform or shear"),
                 ({"groups": {"a": {"ids": [[0, 95]]}, "b": {"ids": [[96, 191]]}},
                   "stages": [{"type": "md", "steps": 5, "integrators": [
                       {"group": "a", **NVE}, {"group": "b", **NVE}]}]}, "must have one integrator"),
