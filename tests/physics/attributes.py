@@ -489,6 +489,22 @@ class Attributes(JobCase):
         for name in ("force", "position", "velocity"):
             numpy.testing.assert_array_equal(self.frames(name, "again"), self.frames(name, "whole"))
 
+    def test_types_that_attributes_alone_tell_apart(self):
+        """Where all pairs of types have the same parameters they are computed as one type; where
+        one pair differs they are not."""
+        job = liquid()
+        job["system"]["types"] = {"A": 1, "B": 1}
+        pairs = [{"types": types, "epsilon": 1} for types in (["A", "A"], ["A", "B"], ["B", "B"])]
+        job["forces"][0] = {**LJ, "pairs": pairs}
+        self.run_job(liquid(), folder="one")
+        self.run_job(job, folder="two")
+        numpy.testing.assert_allclose(self.frames("position", "two")[1],
+                                      self.frames("position", "one")[1], atol=1e-4)
+        pairs[1]["epsilon"] = 2
+        self.run_job(job, folder="other")
+        self.assertGreater(abs(self.frames("force", "other")[0] -
+                               self.frames("force", "one")[0]).max(), 1)
+
     def test_an_attribute_that_leaves_its_bounds_ends_the_run(self):
         job = liquid(attributes={"sigma": {"default": 0.8, "updates": {
             "formula": "sigma + 0.01", "every": 10, "between": [0.8, 0.835]}}})
@@ -507,7 +523,7 @@ class Attributes(JobCase):
                          for name in ("before", "grow", "after")]
         job["forces"].append({"type": "external_formula", "energy": "-n*x", "types": {"A": {}},
                               "unwrapped": True})
-        job["forces"][0]["pairs"][0]["epsilon"] = 0
+        job["forces"][0] = {**LJ, "pairs": [{"types": ["A", "A"], "epsilon": 0}]}
         job["observers"][0]["stride"] = 5
         self.run_job(job)
         steps = 5 * numpy.arange(22)
