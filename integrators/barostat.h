@@ -55,6 +55,7 @@
 #include "engine/system/archive.h"
 #include "engine/system/box.h"
 #include "integrators/box_forces.h"
+#include "integrators/box_strain.h"
 #include "integrators/ramp.h"
 
 namespace perrin {
@@ -92,69 +93,11 @@ void describe(D& d, BarostatSettings& s) {
       "mean pressure. \"flexible\": fully triclinic, every edge and tilt independently");
 }
 
-/// One way in which the box may change: a group of axes in proportion, or a tilt.
-struct BoxStrain {
-  bool axis[3] = {};
-  int tilt = -1;  // 0, 1, 2: xy, xz, yz
-
-  PERRIN_HD double axes() const { return tilt >= 0 ? 1 : double(axis[0] + axis[1] + axis[2]); }
-  /// Of the three diagonal elements of a tensor, or the three others, what this changes.
-  PERRIN_HD double part(double x, double y, double z) const {
-    if (tilt >= 0) return tilt == 0 ? x : tilt == 1 ? y : z;
-    return (axis[0] ? x : 0) + (axis[1] ? y : 0) + (axis[2] ? z : 0);
-  }
-};
-struct BoxStrains {
-  BoxStrain of[6];
-  int count = 0;
-  bool flexible = false;
-
-  /// Along which the box changes.
-  std::array<bool, 3> axes() const {
-    std::array<bool, 3> all{};
-    for (int k = 0; k < count; ++k)
-      for (std::size_t a = 0; a < 3; ++a) all[a] = all[a] || of[k].axis[a];
-    return all;
-  }
-};
-
 /// What a setting "axes" says; nullopt: nothing that is known.
 std::optional<BoxStrains> parse_axes(const std::string& axes, int dimension);
 /// The same of a job: reports at `key` what is wrong, also axes along which the box is not
 /// periodic.
 std::optional<BoxStrains> check_axes(const std::string& axes, const std::string& key, Setup& setup);
-
-/// Of the forces: the virial that a strain sees, and their power.
-struct StrainWork {
-  double virial = 0, power = 0;
-  PERRIN_HD StrainWork& operator+=(const StrainWork& b) {
-    virial += b.virial, power += b.power;
-    return *this;
-  }
-};
-/// Of the kinetic energy: sums of m v v, of first and second order in the strain. Without
-/// velocities kT for every particle and axis.
-struct StrainKinetic {
-  double linear = 0, quadratic = 0;
-  PERRIN_HD StrainKinetic& operator+=(const StrainKinetic& b) {
-    linear += b.linear, quadratic += b.quadratic;
-    return *this;
-  }
-};
-
-/// What the barostat keeps on the device.
-struct BarostatMemory {
-  StrainWork before, after;   // of the present change
-  VelocityStrain velocities;  // what it does to them
-  StrainKinetic kinetic;      // before it
-  Box box;                    // before it
-  BoxStrain strain;           // its kind
-  double change;              // of ln V or of a tilt
-  double heat;                // given to the particles so far
-  std::int64_t tried, accepted;
-  std::int64_t pending;  // 1: proposed, not decided
-  std::uint32_t off_diagonal;
-};
 
 class Barostat final : public BoxMover {
  public:

@@ -9,7 +9,7 @@
 #include "engine/device/parallel.h"
 #include "engine/system/moved_position.h"
 #include "engine/system/nearest_vector.h"
-#include "integrators/barostat.h"
+#include "integrators/box_strain.h"
 
 namespace perrin {
 namespace detail {

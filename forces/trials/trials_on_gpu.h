@@ -81,8 +81,7 @@ __global__ void __launch_bounds__(trial_block)
     const Position q = cells.position[slot];
     const auto extra = extra_of(body, Body::has_extra ? cells.place[slot] : 0u);
     if (was) old_sum += bounded(group.energy(own, metric.vector(move.before, q), q.type(), extra));
-    if (is)
-      new_sum += bounded(group.energy(turned, metric.vector(move.after, q), q.type(), extra));
+    if (is) new_sum += bounded(group.energy(turned, metric.vector(move.after, q), q.type(), extra));
   });
   double change = double(new_sum) - double(old_sum);
   const std::uint32_t half = 0xffffu << (threadIdx.x & 16);
