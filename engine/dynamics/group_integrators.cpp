@@ -6,6 +6,7 @@
 #include <bit>
 #include <numeric>
 
+#include "engine/components/box_mover.h"
 #include "engine/components/registry.h"
 #include "engine/device/parallel.h"
 #include "engine/domain/reduction.h"
@@ -110,6 +111,13 @@ bool suits(const Integrator& one, const Group& group, const std::string& type,
 /// Its steps take no time.
 bool minimises(const Integrator& one) { return !one.prescribes_motion() && !(one.timestep() > 0); }
 
+/// Of two baths, at all times.
+bool same_temperature(const Integrator& one, const Integrator& other) {
+  constexpr std::uint64_t late = std::uint64_t(1) << 60;  // after any ramp
+  return one.bath_kt(0) == other.bath_kt(0) && one.bath_kt(1) == other.bath_kt(1) &&
+         one.bath_kt(late) == other.bath_kt(late);
+}
+
 /// Reports time steps that differ, and what cannot stand beside a minimiser.
 bool check_timesteps(const std::vector<std::unique_ptr<Integrator>>& integrators,
                      const std::vector<Part<Integrator>>& parts, Setup& setup) {
@@ -144,6 +152,80 @@ bool check_timesteps(const std::vector<std::unique_ptr<Integrator>>& integrators
     if (!(timestep > 0)) timestep = own;
   }
   if (!(timestep > 0)) wrong(0, ".timestep", "is missing: no other integrator has one");
+  return usable;
+}
+
+using Integrators = std::vector<std::unique_ptr<Integrator>>;
+
+/// Reports what cannot stand beside a barostat.
+bool check_barostats(const Integrators& integrators, const std::vector<Part<Integrator>>& parts,
+                     Setup& setup) {
+  bool usable = true;
+  const auto wrong = [&](std::size_t k, const std::string& key, const std::string& what) {
+    setup.error(fmt::format("integrators[{}]{}", k, key), what);
+    usable = false;
+  };
+  const Integrator* owner = nullptr;
+  std::size_t of_owner = 0;
+  for (std::size_t k = 0; k < integrators.size(); ++k) {
+    const BoxMover* const mover = integrators[k]->box_mover();
+    if (!mover) continue;
+    if (!mover->serves_all_integrators())
+      wrong(
+          k, minimises(*integrators[k]) ? ".cell" : ".barostat",
+          fmt::format("acts on what {} moves alone, and is not possible beside other integrators: "
+                      "expected the barostat of velocity_verlet, bussi, langevin or brownian",
+                      parts[k].type()));
+    else if (owner)
+      wrong(k, ".barostat", "is given twice: one integrator changes the box, for all particles");
+    else
+      owner = integrators[k].get(), of_owner = k;
+  }
+  if (!owner || !usable) return usable;
+  const Configuration& c = setup.configuration();
+  for (std::size_t k = 0; k < integrators.size(); ++k) {
+    const Integrator& one = *integrators[k];
+    if (one.prescribes_motion() && parts[k].type() != "frozen")
+      wrong(k, "",
+            fmt::format("{} prescribes a path, and cannot stand beside a barostat, which moves all "
+                        "particles with the box: expected frozen",
+                        parts[k].type()));
+    else if (!one.prescribes_motion() && !one.motion().moves_all(c.types.size(), c.box.dimension))
+      wrong(k, "",
+            "stops particles along axes or by types, which is not possible beside a barostat: "
+            "expected an integrator \"frozen\" for them");
+    else if (owner->motion().velocities != VelocityRole::bath || one.prescribes_motion())
+      continue;
+    else if (parts[k].type() != parts[of_owner].type())
+      wrong(k, "",
+            fmt::format("{} cannot stand beside the barostat of {}: in overdamped motion the "
+                        "pressure is that of one bath; expected {} or frozen",
+                        parts[k].type(), parts[of_owner].type(), parts[of_owner].type()));
+    else if (!same_temperature(one, *owner))
+      wrong(k, ".temperature",
+            "must be that of the integrator with the barostat, with the same ramp: in overdamped "
+            "motion it stands for the kinetic energy in the pressure");
+  }
+  return usable;
+}
+
+/// Reports what cannot stand beside an integrator that applies friction between pairs.
+bool check_pair_friction(const Integrators& integrators, const std::vector<Part<Integrator>>& parts,
+                         Setup& setup) {
+  const auto it = std::ranges::find_if(
+      integrators, [](const auto& one) { return one->applies_pair_friction(); });
+  if (it == integrators.end()) return true;
+  bool usable = true;
+  for (std::size_t k = 0; k < integrators.size(); ++k) {
+    if (integrators[k] == *it || integrators[k]->prescribes_motion()) continue;
+    setup.error(
+        fmt::format("integrators[{}]", k),
+        fmt::format("{} cannot stand beside {}, whose friction gives momentum from one particle of "
+                    "a pair to the other: expected frozen or moving; groot_warren has this "
+                    "friction among the forces, and can stand beside all",
+                    parts[k].type(), parts[std::size_t(it - integrators.begin())].type()));
+    usable = false;
+  }
   return usable;
 }
 
@@ -187,11 +269,9 @@ std::unique_ptr<Integrator> GroupIntegrators::make(const std::vector<Part<Integr
                         "velocity_verlet, bussi, nose_hoover, langevin, brownian, an active "
                         "one, frozen or moving",
                         parts[k].type(), name));
-    if (one.box_mover())
-      wrong(key + (minimises(one) ? ".cell" : ".barostat"),
-            "is not possible beside other integrators");
   }
-  usable = usable && check_timesteps(integrators, parts, setup);
+  usable = usable && check_timesteps(integrators, parts, setup) &&
+           check_pair_friction(integrators, parts, setup);
   if (!usable) return nullptr;
   const Owners owners(groups, sites(setup.configuration()));
   if (const auto& twice = owners.twice)
@@ -201,6 +281,7 @@ std::unique_ptr<Integrator> GroupIntegrators::make(const std::vector<Part<Integr
   // One that moves everybody is alone in its stage.
   if (parts.size() == 1 && owners.without == 0 && !groups[0].changes())
     return std::move(integrators.front());
+  usable = check_barostats(integrators, parts, setup) && usable;
   if (usable && owners.without > 0)
     wrong("integrators",
           fmt::format("{} of {} particles are in no group of an integrator, the first is particle "
@@ -390,8 +471,10 @@ void GroupIntegrators::steps(StepContext& context, int n) {
 /// Each goes on to where it meets the others next. False: they have ended.
 bool GroupIntegrators::take_turns(StepContext& context) {
   nobody_has_done_it_ = true;
-  const bool watches =
-      watched_ > 0 && !context.device().queue().recording() && !context.device().halt().skipping();
+  // A barostat changes velocities of all, in the turn of the one that comes first.
+  const bool box_moves = members_.front()->at == StepMeeting::box;
+  const bool watches = watched_ > 0 && !box_moves && !context.device().queue().recording() &&
+                       !context.device().halt().skipping();
   for (auto& member : members_)
     if (!member->fiber.done())
       watches ? resume_watched(context, *member) : resume(context, *member);
@@ -404,8 +487,8 @@ bool GroupIntegrators::take_turns(StepContext& context) {
                           (first.fiber.done() || member->at == first.at);
     if (!together && !context.forces.empty())
       throw BugError(
-          fmt::format("the integrators of the groups \"{}\" and \"{}\" do not ask for neighbours "
-                      "and forces equally often: they cannot be combined",
+          fmt::format("the integrators of the groups \"{}\" and \"{}\" do not ask for neighbours, "
+                      "box and forces equally often: they cannot be combined",
                       first.group.name(), member->group.name()));
   }
   return std::ranges::any_of(members_, [](const auto& member) { return !member->fiber.done(); });
@@ -566,6 +649,17 @@ bool GroupIntegrators::turns_particles() const {
 bool GroupIntegrators::takes_impulses() const {
   return std::ranges::all_of(members_,
                              [](const auto& m) { return m->integrator->takes_impulses(); });
+}
+
+bool GroupIntegrators::applies_pair_friction() const {
+  return std::ranges::any_of(members_,
+                             [](const auto& m) { return m->integrator->applies_pair_friction(); });
+}
+
+BoxMover* GroupIntegrators::box_mover() const {
+  for (const auto& member : members_)
+    if (BoxMover* const mover = member->integrator->box_mover()) return mover;
+  return nullptr;
 }
 
 std::string GroupIntegrators::objection(const Force& force) const {

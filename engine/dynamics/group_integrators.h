@@ -6,6 +6,9 @@
 // computation of forces. On a GPU their passes over particles meet likewise: two that are alike are
 // one kernel.
 //
+// One of them may have a barostat: the box and all places change by it, and the momenta of all
+// particles that move. It meets the others where the box moves.
+//
 // Groups may be chosen anew between steps: who is whose and what is counted of it is then found
 // again. Velocities stay what they are, so the total energy does, too.
 //
@@ -65,6 +68,8 @@ class GroupIntegrators final : public Integrator, private StepMeetings {
   bool turns_particles() const override;
   bool follows_deformation() const override { return false; }
   bool takes_impulses() const override;
+  bool applies_pair_friction() const override;
+  BoxMover* box_mover() const override;
   std::string objection(const Force& force) const override;
   void state(Archive& archive) override;
 

@@ -352,7 +352,9 @@ void Job::make_system(Archive* restored) {
   find_frozen_types();
 }
 
-/// Types all of whose particles are in groups of integrators "frozen" in every stage.
+/// Types all of whose particles are in groups of integrators "frozen" in every stage. Where one of
+/// several integrators has a barostat, frozen particles come closer or go apart with the box, and
+/// their energies count.
 void Job::find_frozen_types() {
   const Configuration& c = *context_.configuration;
   std::vector<bool> frozen(c.types.size(), true);
@@ -360,6 +362,7 @@ void Job::find_frozen_types() {
     std::vector<std::uint8_t> held(c.position.size(), 0);
     if (!stage) return;  // reported
     for (const Json& one : record_component(stage).value("integrators", Json::array())) {
+      if (one.is_object() && one.contains("barostat") && !one.at("barostat").is_null()) return;
       if (!one.is_object() || one.value("type", "") != "frozen") continue;
       const auto group = std::ranges::find(c.groups, one.value("group", ""), &Group::name);
       if (group == c.groups.end()) continue;

@@ -42,6 +42,13 @@ struct Motion {
   std::shared_ptr<const OfEach> of_each{};
 
   bool moves(std::size_t type) const { return types.empty() || types[type] != 0; }
+  /// Particles of so many types, along all axes of a box of this dimension.
+  bool moves_all(std::size_t type_count, int dimension) const {
+    bool all = true;
+    for (std::size_t t = 0; t < type_count; ++t) all = all && moves(t);
+    for (int axis = 0; axis < dimension; ++axis) all = all && axes[std::size_t(axis)];
+    return all;
+  }
   /// Whether a particle of this type moves along an axis.
   bool moves(std::size_t type, std::size_t id, std::size_t axis) const {
     return of_each ? (of_each->axes[id] >> axis & 1) != 0 : axes[axis] && moves(type);

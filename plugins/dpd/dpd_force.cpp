@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "engine/components/integrator.h"
 #include "engine/device/parallel.h"
 
 namespace perrin::dpd {
@@ -15,8 +16,15 @@ namespace {
 struct Middle {
   const Real4 *velocity, *impulse, *shift;
   Real4* middle;
+  const std::uint32_t* id;
+  GroupMask moved;  // others keep their velocities
   PERRIN_HD void operator()(std::int64_t i) const {
-    const Real4 v = velocity[i], u = impulse[i], add = shift[i];
+    const Real4 v = velocity[i];
+    if (moved && !moved.has(id[i])) {
+      middle[i] = v;
+      return;
+    }
+    const Real4 u = impulse[i], add = shift[i];
     const Real s = Real(0.25) * v.w;
     middle[i] = {v.x + s * u.x + add.x, v.y + s * u.y + add.y, v.z + s * u.z + add.z, v.w};
   }
@@ -49,7 +57,11 @@ DpdForce<C>::DpdForce(const Device& device, const char* name,
 
 template <class C>
 bool DpdForce<C>::prepare(const Integrator& integrator) {
-  const bool split = dynamic_cast<const AppliesFriction*>(&integrator) != nullptr;
+  const bool split = integrator.applies_pair_friction();
+  if (split && impulse_.size() == 0) {
+    impulse_ = {moving_.device(), moving_.size()};
+    middle_ = {moving_.device(), moving_.size()};
+  }
   return std::exchange(split_, split) != split;
 }
 
@@ -96,21 +108,14 @@ void DpdForce<C>::compute(StepContext& s, const ForceOutput& output) {
 }
 
 template <class C>
-void DpdForce<C>::prepare_split(StepContext& s) {
-  if (impulse_.size() > 0) return;
-  impulse_ = {s.device(), s.particles.size()};
-  middle_ = {s.device(), s.particles.size()};
-}
-
-template <class C>
 void DpdForce<C>::update_velocities(StepContext& s, const Real4* shift) {
   const ParticleView p = s.particles.view();
   for_each(s.device(), "middle velocities", s.particles.share(),
-           Middle{p.velocity, impulse_.data(), shift, middle_.data()});
+           Middle{p.velocity, impulse_.data(), shift, middle_.data(), p.id, s.group()});
   s.particles.domain.gather(middle_);
   run_drag(DragRun<C>{*s.neighbors, p.position, middle_.data(), table_.data(), types_, exponent_,
                       s.timestep(), impulse_.data(), p.velocity, p.n, s.flow(), s.device_step(),
-                      s.instant()});
+                      s.instant(), p.id, s.group()});
 }
 
 template class DpdForce<SoftRepulsion>;

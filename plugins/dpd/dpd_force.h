@@ -130,7 +130,6 @@ class DpdForce final : public Force, public PairBath {
 
   bool prepare(const Integrator& integrator) override;
   void compute(StepContext& context, const ForceOutput& output) override;
-  void prepare_split(StepContext& context) override;
   void update_velocities(StepContext& context, const Real4* shift) override;
   void state(Archive& archive) override { archive("split", split_); }
 

@@ -10,22 +10,14 @@ class StepContext;
 namespace perrin::dpd {
 
 /// A force with friction and noise of pairs that an integrator can apply itself, as one update of
-/// the velocities (split.h).
+/// the velocities (split.h). compute() leaves them out then (Integrator::applies_pair_friction()).
 class PairBath {
  public:
   virtual ~PairBath() = default;
-  /// Allocates. Before the first step.
-  virtual void prepare_split(StepContext& context) = 0;
   /// After compute() of the same step, in which it has drawn the random impulses u: v += (u - dt
-  /// drag(v + u / (4 m) + shift)) / m; `shift` by memory index. Device work only.
+  /// drag(v + u / (4 m) + shift)) / m, of the particles of StepContext::group(); in the drag others
+  /// have the velocities that they have. `shift` by memory index. Device work only.
   virtual void update_velocities(StepContext& context, const Real4* shift) = 0;
-};
-
-/// An integrator that calls update_velocities() of every PairBath: compute() then leaves friction
-/// and noise out.
-class AppliesFriction {
- public:
-  virtual ~AppliesFriction() = default;
 };
 
 }  // namespace perrin::dpd

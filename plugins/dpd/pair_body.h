@@ -15,6 +15,7 @@
 
 #include "engine/components/box_mover.h"
 #include "engine/components/force.h"
+#include "engine/system/group.h"
 #include "forces/deposit.h"
 #include "forces/device_math.h"
 #include "forces/potentials/lennard_jones.h"
@@ -284,6 +285,8 @@ struct DragBody {
   const Flow* flow;
   const std::uint64_t* step;
   std::uint64_t instant;
+  const std::uint32_t* id;
+  GroupMask moved;  // others keep their velocities
 
   struct Own {
     std::uint32_t row;  // of the table
@@ -327,6 +330,7 @@ struct DragBody {
   }
 
   PERRIN_HD void store(std::int64_t i, const Real (&sum)[sums]) const {
+    if (moved && !moved.has(id[i])) return;
     Real4 v = velocity[i];
     const Real4 u = impulse[i];
     v.x += v.w * (u.x - timestep * sum[0]);

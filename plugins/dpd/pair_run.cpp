@@ -24,7 +24,7 @@ void drag(const DragRun<C>& r) {
   pair_loop("friction of pairs", r.neighbors,
             DragBody<C, Plain, OneType>{r.position, r.middle, r.table, r.types, Real(r.exponent),
                                         Real(r.timestep), r.impulse, r.velocity, r.flow, r.step,
-                                        r.instant});
+                                        r.instant, r.id, r.moved});
 }
 
 }  // namespace

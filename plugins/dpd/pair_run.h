@@ -62,6 +62,8 @@ struct DragRun {
   const Flow* flow;
   const std::uint64_t* step;
   std::uint64_t instant;
+  const std::uint32_t* id;
+  GroupMask moved;  // whose velocities are updated
 };
 template <class C>
 void run_drag(const DragRun<C>& run);

@@ -41,7 +41,6 @@ void Split::begin(Simulation& simulation) {
     throw UserError(
         "integrator dpd_split: no force has pairwise friction; expected dpd, mdpd, dpd_thermostat "
         "or dpd_lj among the forces");
-  for (PairBath* bath : baths_) bath->prepare_split(simulation);
   if (before_.size() != simulation.particles.size()) {
     before_ = {simulation.particles, IndexedBy::id};
     shift_ = {simulation.device(), simulation.particles.size()};

@@ -25,6 +25,11 @@
 // exp(-H'/k_B T) as it is. Then <v²> is below k_B T / m by dt² <U''>/6, and positions have their
 // bath's temperature; between 0 and 1 lies the correction with which <v²> is right: 0.66 for the
 // standard fluid (docs/guide/dpd.md).
+//
+// Of a group, beside frozen or moving particles, only the velocities of its own are updated: by all
+// of their pairs, in which the others have the velocities that are prescribed. These are the same
+// equations of fewer variables, and friction with what moves beside them; the others take the
+// momentum, as a wall does.
 #pragma once
 
 #include <vector>
@@ -53,7 +58,7 @@ void describe(D& d, SplitSettings& s) {
       "have the bath's temperature; the default preserves the kinetic temperature of a DPD fluid");
 }
 
-class Split final : public Integrator, public AppliesFriction {
+class Split final : public Integrator {
  public:
   explicit Split(const SplitSettings& settings)
       : dt_(settings.timestep), correction_(settings.correction) {}
@@ -62,7 +67,7 @@ class Split final : public Integrator, public AppliesFriction {
   void end() override { before_ = {}; }
   void steps(StepContext& context, int n) override;
   double timestep() const override { return dt_; }
-  bool acts_on_groups() const override { return false; }
+  bool applies_pair_friction() const override { return true; }
 
  private:
   double dt_, correction_;

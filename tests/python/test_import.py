@@ -248,6 +248,23 @@ run 10
                device="cpu")
 
 
+def test_a_barostat_of_one_group_beside_another_thermostat(tmp_path):
+    text = SCRIPTS["melt"].replace("fix 1 all nve", """region half block INF 4 INF INF INF INF
+group left region half
+group right subtract all left
+fix 1 left npt temp 3.0 3.0 0.2 iso 1.0 1.0 1.0 tchain 2 dilate all
+fix 2 right nvt temp 3.0 3.0 0.2""")
+    result = job_of(tmp_path, text)
+    assert not result.not_understood
+    of = {i["group"]: i for i in result.job["stages"][0]["integrators"]}
+    assert of["left"]["type"] == "bussi" and of["right"]["type"] == "nose_hoover"
+    assert of["left"]["barostat"] == {"pressure": 1.0, "tau": 1.0} and "chain" not in of["left"]
+    assert any("became Bussi's" in why for _, why in result.changed)
+    (tmp_path / "job.json").write_text(result.text)
+    perrin.run(str(tmp_path / "job.json"), output_dir=str(tmp_path / "out"), quiet=True,
+               device="cpu")
+
+
 def test_what_is_not_understood_is_listed(tmp_path):
     text = SCRIPTS["melt"].replace("fix 1 all nve", """fix 1 all nve
 fix 7 all shake 0.0001 20 0 b 1

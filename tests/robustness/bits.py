@@ -408,6 +408,20 @@ def jobs(device):
         {"type": "frozen", "timestep": 0.004, "group": "wall"},
         {"type": "moving", "timestep": 0.004, "group": "plate", "velocity": [0.5, 0, 0],
          "oscillation": {"amplitude": [0, 0.1, 0], "period": 0.3}}]}]
+    # A barostat of one of them.
+    found["groups, barostat"] = pressed = copy.deepcopy(groups)
+    pressed["forces"], pressed["observers"] = [LJ], groups["observers"][:3]
+    pressed["stages"][0]["integrators"] = [
+        {**tallied, "group": "cold", "barostat": {"pressure": 2, "tau": 0.2, "stride": 7,
+                                                  "axes": "flexible"}},
+        {**THERMOSTAT, "group": "hot"}, *({"type": "frozen", "group": name}
+                                          for name in ("wall", "plate"))]
+    # Friction of pairs, of which some are of a wall.
+    found["groups, dpd_split"] = job(fluid, dpd, groups={
+        "wall": {"box": [[None, None, -4], [None, None, -3]]}, "rest": {"not": ["wall"]}})
+    found["groups, dpd_split"]["stages"] = [{"type": "md", "steps": 150, "integrators": [
+        {"type": "dpd_split", "timestep": 0.03, "group": "rest"},
+        {"type": "moving", "timestep": 0.03, "group": "wall", "velocity": [0.2, 0, 0]}]}]
     # A minimisation beside a wall.
     found["groups, minimised"] = minimised = copy.deepcopy(groups)
     minimised["groups"]["free"] = {"not": ["wall"]}

@@ -443,6 +443,29 @@ std::map<std::string, Json> systems() {
       {"type": "frozen", "group": "wall", "timestep": 0.004},
       {"type": "moving", "group": "plate", "timestep": 0.004, "velocity": [0.5, 0, 0],
        "oscillation": {"amplitude": [0, 0, 0.05], "period": 0.2}}])");
+  // One of them with a barostat, for all.
+  Json pressed_groups = job(liquid, {json(lj)}, json(bussi), 120);
+  pressed_groups["groups"] = json(R"({"wall": {"box": [[null, null, -4], [null, null, -2]]},
+      "low": {"formula": "x < 0"}, "cold": {"and": ["low"], "not": ["wall"]},
+      "hot": {"not": ["cold", "wall"]}})");
+  pressed_groups["stages"][0].erase("integrator");
+  pressed_groups["stages"][0]["integrators"] = json(R"([
+      {"type": "nose_hoover", "group": "cold", "timestep": 0.004, "temperature": 0.8, "tau": 0.2},
+      {"type": "bussi", "group": "hot", "timestep": 0.004, "temperature": 1.2, "tau": 0.1,
+       "barostat": {"pressure": 4, "tau": 0.1, "stride": 3, "axes": "xy,z"}},
+      {"type": "frozen", "group": "wall"}])");
+  // Friction of pairs beside a wall that moves.
+  Json sheared =
+      job(R"({"type": "random", "min_distance": 0, "density": 3, "particles": {"A": 1500}})",
+          {json(R"({"type": "dpd", "temperature": 1,
+                "pairs": [{"types": ["A", "A"], "repulsion": 25, "gamma": 4.5}]})")},
+          json(bussi), 80, 0.5);
+  sheared["groups"] = json(R"({"wall": {"box": [[null, null, -4], [null, null, -3]]},
+      "rest": {"not": ["wall"]}})");
+  sheared["stages"][0].erase("integrator");
+  sheared["stages"][0]["integrators"] = json(R"([
+      {"type": "dpd_split", "group": "rest", "timestep": 0.02},
+      {"type": "moving", "group": "wall", "timestep": 0.02, "velocity": [0.5, 0, 0]}])");
   // The same on groups that are chosen anew, by attributes, too.
   Json anew = job(liquid, {json(lj)}, json(bussi), 120);
   anew["attributes"] = groups["attributes"], anew["ignore"] = {"charges"};
@@ -590,6 +613,8 @@ std::map<std::string, Json> systems() {
       {"trial moves of chains", std::move(trials_of_chains)},
       {"dynamic bonds", std::move(linked)},
       {"groups", std::move(groups)},
+      {"groups at constant pressure", std::move(pressed_groups)},
+      {"groups with friction of pairs", std::move(sheared)},
       {"groups that are chosen anew", std::move(anew)},
       {"liquid and vapour", std::move(vapour)},
       {"embedded atoms", std::move(embedded)},

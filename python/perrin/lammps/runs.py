@@ -80,12 +80,24 @@ class Runs:
             if group == "all":
                 self.used_groups["rest"] = rest
                 group = "rest"
+            if len(made) + len(kept) > 1 or not all_named:
+                integrator = self.beside_others(integrator, line)
             integrators.append(Commented(
                 {"type": integrator["type"], "timestep": step, **integrator, "group": group}, line))
         if "rest" not in [i["group"] for i in integrators] and not all_named:
             self.used_groups["rest"] = rest
             integrators.append({"type": "frozen", "timestep": step, "group": "rest"})
         return {"integrators": integrators}
+
+    def beside_others(self, integrator, line):
+        """The barostat of nose_hoover acts on its own particles; that of bussi on all."""
+        if integrator["type"] != "nose_hoover" or "barostat" not in integrator:
+            return integrator
+        self.result.changed.append((line, "beside other integrators Nosé and Hoover's thermostat "
+                                          "and barostat became Bussi's and stochastic cell "
+                                          "rescaling, of the same ensemble"))
+        kept = {k: v for k, v in integrator.items() if k != "chain"}
+        return {**kept, "type": "bussi"}
 
     def prescribed(self, fix):
         """The integrator of `fix move`: linear or wiggle."""
