@@ -41,6 +41,7 @@ void FrameFile::state(Archive& archive) {
         std::pair("unwrapped ", layout_.unwrapped), std::pair("double ", layout_.fine_positions),
         std::pair("bonds ", layout_.dynamic_bonds.has_value())})
     if (has) now += name;
+  for (const std::string& name : layout_.changing_attributes) now += name + " ";
   if (changed_since(archive, "layout", now, &before) && !path_.empty())
     throw UserError(
         fmt::format("{}: its frames hold \"position {}\"; a resumed run cannot write "

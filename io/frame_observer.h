@@ -13,6 +13,7 @@
 #include "engine/components/box_user.h"
 #include "engine/components/observer.h"
 #include "engine/components/setup.h"
+#include "engine/dynamics/present_attributes.h"
 #include "engine/dynamics/reservoir.h"
 #include "engine/dynamics/simulation.h"
 #include "engine/system/part.h"
@@ -68,6 +69,7 @@ class FrameObserver : public Observer, public BoxUser {
     const auto begun =
         std::ranges::count_if(simulation.stages.steps(), [](auto at) { return at >= 0; });
     if (simulation.dynamic_bonds) frame.topology = bonds_(simulation, group_);
+    if (attributes_) frame.attributes = present_attributes(simulation);
     frame.stage = begun > 0 ? std::uint32_t(begun - 1) : 0;
     file_.append(std::move(frame));
   }
@@ -83,6 +85,8 @@ class FrameObserver : public Observer, public BoxUser {
   void state(Archive& archive) override { file_.state(archive); }
 
  protected:
+  /// For constructors of formats whose frames have the numbers of attributes that change.
+  void take_attributes(const Setup& setup) { attributes_.emplace(setup.configuration()); }
   /// What of frames overdamped motion has not; empty: nothing is wanted.
   std::string wanted_velocities() const {
     return wants_.velocity           ? "\"velocity\" of frames"
@@ -103,11 +107,23 @@ class FrameObserver : public Observer, public BoxUser {
   File file_;
 
  private:
+  std::vector<FrameArray<double>> present_attributes(const Simulation& simulation) const {
+    std::vector<FrameArray<double>> frame;
+    for (auto& all : attributes_->values(simulation.particles, simulation.time())) {
+      std::vector<double> members;
+      if (group_)
+        for (const std::uint32_t id : group_->ids()) members.push_back(all[id]);
+      frame.emplace_back(group_ ? std::move(members) : std::move(all));
+    }
+    return frame;
+  }
+
   std::int64_t stride_;
   std::optional<Group> group_;  // nothing: all particles
   FrameGather::Wants wants_;
   std::unique_ptr<FrameGather> gather_;
   FrameBonds bonds_;
+  std::optional<PresentAttributes> attributes_;
 };
 
 }  // namespace perrin::io

@@ -42,23 +42,31 @@ Topology names_alone(const Topology& t) {
   return names;
 }
 
+void put_attribute(const std::string& name, const std::vector<double>& values, ChunkList& out) {
+  if (name == "charge" || name == "diameter")
+    out.put_reals("particles/" + name, values);
+  else
+    out.put(particle_logs + name, f64, values.size(), 1, values.data());
+}
+
 /// Of particles: how many, and what they keep.
-void put_particles(const Configuration& c, ChunkList& out) {
+void put_particles(const Configuration& c, const GsdLayout& layout, ChunkList& out) {
+  const auto put = [&](const std::string& name, const std::vector<double>& values) {
+    if (std::ranges::count(layout.changing_attributes, name) == 0) put_attribute(name, values, out);
+  };
   const auto n = std::uint32_t(c.type.size());
   out.put("particles/N", u32, 1, 1, &n);
   out.put("particles/typeid", u32, n, 1, c.type.data());
   out.put_reals("particles/mass", c.mass);
-  out.put_reals("particles/charge", c.charge);
-  out.put_reals("particles/diameter", c.diameter);
-  for (const auto& [name, values] : c.attributes)
-    out.put(particle_logs + name, f64, n, 1, values.data());
+  put("charge", c.charge), put("diameter", c.diameter);
+  for (const auto& [name, values] : c.attributes) put(name, values);
   out.put(id_chunk, u32, c.id.size(), 1, c.id.data());
 }
 
 std::vector<Chunk> constants_of(const std::string& path, const Configuration& c,
                                 const GsdLayout& layout, const JobRecord& record) {
   ChunkList out(path, layout.fine);
-  if (!layout.changing_number) put_particles(c, out);
+  if (!layout.changing_number) put_particles(c, layout, out);
   std::vector<std::string> types = c.types;
   types.erase(std::ranges::find_if(types, is_absent), types.end());
   out.put_names("particles/types", types);
@@ -134,7 +142,7 @@ H5mdFrame present(const H5mdFrame& frame) {
 std::vector<Chunk> chunks_of(const std::string& path, const H5mdFrame& whole, const Box& like,
                              const GsdLayout& layout, const Configuration& all) {
   ChunkList out(path, layout.fine);
-  if (layout.changing_number) put_particles(present(whole, all), out);
+  if (layout.changing_number) put_particles(present(whole, all), layout, out);
   const H5mdFrame frame = layout.changing_number ? present(whole) : whole;
   const auto& e = frame.edges;
   Box box = like;
@@ -159,6 +167,10 @@ std::vector<Chunk> chunks_of(const std::string& path, const H5mdFrame& whole, co
     const std::vector<float> momenta = hoomd_angular_momenta(frame);
     out.put("particles/angmom", f32, momenta.size() / 4, 4, momenta.data());
   }
+  for (std::size_t k = 0; k < layout.changing_attributes.size(); ++k) {
+    const FrameArray<double>& values = frame.attributes.at(k);
+    put_attribute(layout.changing_attributes[k], {values.begin(), values.end()}, out);
+  }
   out.put(time_chunk, f64, 1, 1, &frame.time);
   out.put(stage_chunk, u32, 1, 1, &frame.stage);
   if (layout.dynamic_bonds && frame.topology) out.put_members(*frame.topology);
@@ -166,13 +178,14 @@ std::vector<Chunk> chunks_of(const std::string& path, const H5mdFrame& whole, co
 }
 
 /// A frame with one particle and all chunks that a frame can have.
-H5mdFrame largest_frame(const Configuration& c) {
+H5mdFrame largest_frame(const Configuration& c, const GsdLayout& layout) {
   H5mdFrame frame;
   frame.fine_position = std::vector<double>(3);
   frame.velocity = std::vector<float>(3);
   frame.image = std::vector<std::int32_t>(3);
   frame.orientation = std::vector<float>{1, 0, 0, 0};
   frame.angular_momentum = std::vector<float>(3);
+  frame.attributes.assign(layout.changing_attributes.size(), std::vector<double>(1));
   frame.id = std::vector<std::int32_t>(1), frame.species = std::vector<std::int32_t>(1);
   frame.set_box(c.box);
   Topology all = names_alone(c.topology);
@@ -240,7 +253,7 @@ void check_last(const std::string& path, const RawFile<UserError>& file, const C
 
 void GsdAppender::create(const std::string& path, const Configuration& c, const GsdLayout& layout,
                          const JobRecord& record, bool overwrite) {
-  const H5mdFrame like = largest_frame(c);
+  const H5mdFrame like = largest_frame(c, layout);
   const auto moving = chunks_of(path, like, c.box, layout, c);
   const auto constants = constants_of(path, c, layout, record);
   std::string names;
@@ -321,7 +334,7 @@ GsdAppender::GsdAppender(const std::string& path, const Configuration& c, const 
   names_ = std::move(contents.names);
   frames_ = std::uint64_t(contents.frames());
   entries_ = contents.index.size();
-  most_chunks_ = chunks_of(path, largest_frame(c), c.box, layout, c).size();
+  most_chunks_ = chunks_of(path, largest_frame(c, layout), c.box, layout, c).size();
   if (layout.changing_number) all_ = c;
   if (frames_ == 0) constants_ = constants_of(path, c, layout, record);
 }
@@ -390,7 +403,8 @@ void GsdFile::state(Archive& archive) {
   save_or_restore(archive, "frames");
   const int now = layout_.velocity + 2 * layout_.image + 4 * layout_.fine +
                   8 * layout_.dynamic_bonds + 16 * layout_.orientation +
-                  32 * layout_.angular_momentum + 64 * layout_.changing_number;
+                  32 * layout_.angular_momentum + 64 * layout_.changing_number +
+                  128 * int(layout_.changing_attributes.size());
   if (changed_since(archive, "layout", now) && !path_.empty())
     throw UserError(path_.string() +
                     ": a resumed run cannot change the quantities, or the kind or precision of "

@@ -25,6 +25,8 @@ struct GsdLayout {
   /// Particles come and go: frames have those whose H5mdFrame::id is not -1, with all that is
   /// theirs. There are no bonds.
   bool changing_number = false;
+  /// As H5mdLayout has them: in every frame, else in the first.
+  std::vector<std::string> changing_attributes{};
 };
 
 class GsdAppender {

@@ -16,6 +16,7 @@ io::GsdLayout layout_of(const GsdSettings& settings, const Setup& setup) {
   layout.velocity = wants("velocity");
   layout.image = wants("image") && settings.positions == "wrapped";
   layout.fine = settings.precision == "double";
+  layout.changing_attributes = PresentAttributes(setup.configuration()).names();
   layout.changing_number = has_absent(setup.configuration());
   const bool turning = !setup.configuration().orientation.empty();
   layout.angular_momentum = wants("angular_momentum") && turning;
@@ -41,6 +42,7 @@ GsdTrajectory::GsdTrajectory(const GsdSettings& settings, const io::GsdLayout& l
                      .absent_from = io::absent_from(setup)},
                     setup.output_file(settings.file, "file"), layout, setup) {
   check_orientations(settings.quantities, setup);
+  take_attributes(setup);
   if (const std::string what = io::gsd::open_axes(setup.configuration().box); !what.empty())
     setup.warn("", what);
   if (layout.changing_number && !setup.configuration().topology.bonds.empty())

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <set>
 
 #include "engine/base/error.h"
 #include "io/file_orientations.h"
@@ -18,6 +19,23 @@ namespace {
 
 const std::string all_particles = "particles/all/";
 constexpr std::int64_t most_frames = 8192;  // until the file is opened anew
+
+/// Where an attribute is.
+std::string path_of_attribute(const std::string& name) {
+  if (name == "charge") return all_particles + name;
+  return (name == "diameter" ? "parameters/perrin/" : "parameters/perrin/attributes/") + name;
+}
+/// Those of a file that every frame has numbers of, in the order of their letters.
+std::set<std::string> changing_attributes(const Node& root) {
+  std::set<std::string> names{"charge", "diameter"};
+  if (const std::string path = "parameters/perrin/attributes"; root.has(path))
+    for (const std::string& name : root.open(path).children()) names.insert(name);
+  std::erase_if(names, [&](const std::string& name) {
+    const std::string path = path_of_attribute(name);
+    return !root.has(path) || root.open(path).is_dataset();
+  });
+  return names;
+}
 
 /// One row of each frame, all in one call. get(frame) is a list of numbers; they are multiplied
 /// with `factor`, by times(numbers, frame).
@@ -78,19 +96,23 @@ void write_moments(const Node& root, const Configuration& c, const H5mdUnits& un
   set_unit(root.open(path), units.moment_of_inertia);
 }
 
-/// `bonds`, `ids`: those that do not change.
-void write_static(const Node& root, const Configuration& c, bool bonds, bool ids,
+/// What does not change.
+void write_static(const Node& root, const Configuration& c, const H5mdLayout& layout,
                   const H5mdUnits& units) {
   const std::size_t n = c.position.size();
+  const bool bonds = !layout.dynamic_bonds, ids = !layout.moving_ids;
+  const auto stays = [&](const std::string& name) {
+    return std::ranges::count(layout.changing_attributes, name) == 0;
+  };
   if (!c.mass.empty())
     root.write(all_particles + "mass", c.mass);
   else
     root.write(all_particles + "mass", std::vector<double>(n, 1.0));
-  if (!c.charge.empty()) root.write(all_particles + "charge", c.charge);
+  if (!c.charge.empty() && stays("charge")) root.write(all_particles + "charge", c.charge);
   std::vector<std::int32_t> id(n);
   for (std::size_t k = 0; k < n; ++k) id[k] = std::int32_t(c.id.empty() ? k : c.id[k]);
   if (ids) root.write(all_particles + "id", id);
-  if (!c.diameter.empty()) {
+  if (!c.diameter.empty() && stays("diameter")) {
     std::vector<double> diameters = c.diameter;
     for (double& diameter : diameters) diameter *= units.length.factor;
     root.write("parameters/perrin/diameter", diameters);
@@ -98,7 +120,7 @@ void write_static(const Node& root, const Configuration& c, bool bonds, bool ids
   }
   if (has_moments(c)) write_moments(root, c, units);
   for (const auto& [name, values] : c.attributes)
-    root.write("parameters/perrin/attributes/" + name, values);
+    if (stays(name)) root.write(path_of_attribute(name), values);
   write_names(root, "parameters/perrin/type_names", c.types);
   root.write("parameters/perrin/dimension", {}, &c.box.dimension);
 
@@ -160,9 +182,10 @@ Node make_positions(const Node& particles, hsize_t n, const H5mdLayout& layout,
 std::size_t H5mdFrame::bytes() const {
   const std::size_t bonded =
       topology ? 12 * topology->bonds.size() + 16 * topology->angles.size() : 0;
+  const std::size_t attribute_size = attributes.empty() ? 0 : attributes[0].size();
   return 4 * (position.size() + velocity.size() + force.size() + image.size() + species.size() +
               id.size() + orientation.size() + angular_momentum.size()) +
-         8 * fine_position.size() + bonded;
+         8 * fine_position.size() + 8 * attributes.size() * attribute_size + bonded;
 }
 
 void H5mdFrame::set_box(const Box& box) {
@@ -227,7 +250,10 @@ static void write_contents(const Node& root, const Configuration& c, const H5mdL
   small.chunk_frames = layout.chunk_frames;
   element(all_particles + "box/edges", H5T_IEEE_F64LE, {3, 3}, units.length, small);
   element("parameters/perrin/box_origin", H5T_IEEE_F64LE, {3}, units.length, small);
-  write_static(root, c, !layout.dynamic_bonds, !layout.moving_ids, units);
+  for (const std::string& name : layout.changing_attributes)
+    element(path_of_attribute(name), H5T_IEEE_F64LE, {n},
+            name == "diameter" ? units.length : FileUnit{}, layout);
+  write_static(root, c, layout, units);
   if (layout.dynamic_bonds) make_moving_bonds(root, c.topology, *layout.dynamic_bonds, step, time);
   set_unit(root.open(all_particles + "mass"), {units.mass});
   root.hard_link(particles, "particles/trajectory");
@@ -262,6 +288,7 @@ void H5mdWriter::trim(const std::string& path, const JobRecord& record, std::int
     cut(all_particles + name + "/value");
   for (const char* name : {"species", "id"})
     if (!root.open(all_particles + name).is_dataset()) cut(all_particles + name + "/value");
+  for (const std::string& name : changing_attributes(root)) cut(path_of_attribute(name) + "/value");
   cut("parameters/perrin/box_origin/value");
   MovingBonds::trim(root, frames);
   cut(all_particles + "position/step");
@@ -296,6 +323,9 @@ void H5mdWriter::open_parts(const Node& root) {
                  open(species_, all_particles + "species/value", H5T_NATIVE_INT32);
   has_id_ = root.open(all_particles + "id").is_dataset() == false &&
             open(id_, all_particles + "id/value", H5T_NATIVE_INT32);
+  for (const std::string& name : changing_attributes(root))
+    attributes_.push_back(
+        Series::open(root, path_of_attribute(name) + "/value", H5T_NATIVE_DOUBLE));
   bonds_.open(root);
   length_factor_ = factor_of(position_);
   time_factor_ = factor_of(time_);
@@ -339,6 +369,11 @@ void H5mdWriter::append(std::span<const H5mdFrame> frames) {
     add(
         float(), angular_momentum_,
         [](const H5mdFrame& f) { return std::span(f.angular_momentum); }, angular_momentum_factor_);
+  for (std::size_t k = 0; k < attributes_.size(); ++k)
+    add(
+        double(), attributes_[k],
+        [k](const H5mdFrame& f) { return std::span<const double>(f.attributes.at(k)); },
+        factor_of(attributes_[k]));
   if (bonds_.is_open())
     for (const H5mdFrame& frame : frames) {
       PERRIN_ASSERT(frame.topology != nullptr);
@@ -391,6 +426,7 @@ void H5mdWriter::close_parts() {
   for (Series* series : {&step_, &time_, &edges_, &origin_, &velocity_, &force_, &image_, &species_,
                          &id_, &orientation_, &angular_momentum_, &position_})
     *series = Series();
+  attributes_.clear();
   bonds_.close();
   wall_time_ = Node();
 }

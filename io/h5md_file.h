@@ -38,6 +38,8 @@ struct H5mdFrame {
   FrameArray<std::int32_t> image, species, id;  // id: -1 for who is not there
   /// Unit quaternions as w, x, y, z, and angular momenta in the frame of each particle.
   FrameArray<float> orientation, angular_momentum;
+  /// [name][particle], of the attributes that the layout says change.
+  std::vector<FrameArray<double>> attributes;
   /// Of the particles of the frame, where bonds are made and broken; nullptr: as at the start.
   std::shared_ptr<const Topology> topology;
   Arrival arrival;  // of the arrays, where they are still being copied from a device
@@ -56,6 +58,9 @@ struct H5mdLayout {
   bool moving_ids = false;  // particles come and go
   bool orientation = false, angular_momentum = false;
   bool unwrapped = false, fine_positions = false;  // fine: float64
+  /// Names, in the order of their letters, of attributes (charge and diameter among them) that
+  /// every frame has numbers of; all others are written once.
+  std::vector<std::string> changing_attributes{};
   /// Bonds are in every frame, so many at most; nothing: once, as they are at the start.
   std::optional<BondedCounts> dynamic_bonds{};
   /// Where numbers are rounded, these are the positions; everything else is deflated then.
@@ -104,6 +109,7 @@ class H5mdWriter final : OpenWhenUsed {
   LateRecord late_;
   Series step_, time_, edges_, origin_, velocity_, force_, image_, species_, id_, orientation_,
       angular_momentum_, position_;
+  std::vector<Series> attributes_;  // that change, in the order of their names
   MovingBonds bonds_;
   Node wall_time_;
   bool has_velocity_ = false, has_force_ = false, has_image_ = false, has_species_ = false;

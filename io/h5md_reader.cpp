@@ -117,15 +117,16 @@ class H5mdReader : public FrameReader {
     read_types(parts, c);
     const Node& root = file_.root();
     const std::size_t n = c.position.size();
-    read_diameters(c);
+    read_diameters(c, index);
     groups_[0].get(root, "parameters/perrin/molecule", 0, H5mdGroup::When::held, n,
                    c.topology.molecule);
     read_moments(c, frame.units);
     if (const std::string path = "parameters/perrin/attributes"; root.has(path))
       for (const std::string& name : root.open(path).children()) {
         std::vector<double> values;
-        groups_[0].get(root, path + "/" + name, 0, H5mdGroup::When::held, n, values);
-        take_attribute(c, name, path + "/" + name, std::move(values));
+        if (groups_[0].get(root, path + "/" + name, index, H5mdGroup::When::held, n, values) ==
+            H5mdGroup::Found::here)
+          take_attribute(c, name, path + "/" + name, std::move(values));
       }
     frame.dropped = dropped_;
     const auto members = sort_by_id(parts, c);
@@ -142,12 +143,13 @@ class H5mdReader : public FrameReader {
   }
 
   /// In the unit of length of the rest. Earlier versions wrote them in the job's, without a unit.
-  void read_diameters(Configuration& c) const {
+  void read_diameters(Configuration& c, std::int64_t frame) const {
     const std::string path = "parameters/perrin/diameter";
     const Node &root = file_.root(), &group = groups_[0].node();
-    if (groups_[0].get(root, path, 0, H5mdGroup::When::held, c.position.size(), c.diameter) !=
+    if (groups_[0].get(root, path, frame, H5mdGroup::When::held, c.position.size(), c.diameter) !=
             H5mdGroup::Found::here ||
-        root.open(path).has_attribute("unit") || !group.has("position/value"))
+        !root.open(path).is_dataset() || root.open(path).has_attribute("unit") ||
+        !group.has("position/value"))
       return;
     const double factor = factor_of(group.open("position/value"));
     if (factor == 1) return;

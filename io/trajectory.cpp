@@ -20,6 +20,7 @@ io::H5mdLayout layout_of(const TrajectorySettings& settings, const Setup& setup)
   const bool turning = !setup.configuration().orientation.empty();
   layout.orientation = wants("orientation") && turning;
   layout.angular_momentum = wants("angular_momentum") && turning;
+  layout.changing_attributes = PresentAttributes(setup.configuration()).names();
   layout.moving_ids = has_absent(setup.configuration());
   layout.moving_species = settings.species == "time-dependent" || layout.moving_ids;
   if (settings.compression == "deflate") layout.packing.filter = io::Packing::Filter::deflate;
@@ -48,6 +49,7 @@ Trajectory::Trajectory(const TrajectorySettings& settings, const io::H5mdLayout&
                     setup.output_file(settings.file, "file"), layout, setup, setup.units(),
                     settings.author) {
   check_orientations(settings.quantities, setup);
+  take_attributes(setup);
   if (settings.compression != "rounded" && settings.decimals != TrajectorySettings{}.decimals)
     setup.warn("decimals", "has no effect without \"compression\": \"rounded\"");
 }

@@ -271,6 +271,65 @@ class AttributeFiles(JobCase):
         for name, values in self.attributes("run").items():
             numpy.testing.assert_array_equal(self.attributes("again")[name], values)
 
+    def test_frames_have_numbers_that_change(self):
+        """Those of their step, in H5MD and GSD, of all particles and of a group; a run that begins
+        with a frame has its numbers."""
+        attributes = {
+            "grown": {"from": "radius", "updates": {"formula": "grown + 0.001", "every": 5}},
+            "charge": {"from": "drive", "changes": "charge + t*drive"},
+            "diameter": {"from": "2*radius", "updates": {"formula": "diameter/2", "every": 20}}}
+        start = job(self.xyz(), steps=40, velocity={"temperature": 1}, attributes=attributes,
+                    ignore=["charges"], groups={"some": {"ids": [3, [30, 40]]}})
+        start["observers"] += [{"type": "trajectory", "stride": 20, "group": "some",
+                                "file": "some.h5"}]
+        start["observers"][2]["steps"] = 17
+        self.run_job(start, folder="run")
+        some = [3, *range(30, 41)]
+        grown = [RADIUS + 0.002 * k for k in range(5)]
+        charge = [DRIVE * (1 + 0.02 * k) for k in range(5)]
+        diameter = [2 * RADIUS / 2 ** (k // 2) for k in range(5)]
+
+        def check(folder):
+            with h5py.File(self.path(folder, "trajectory.h5")) as file:
+                own = file["parameters/perrin"]
+                found = own["attributes/grown"], file["particles/all/charge"], own["diameter"]
+                for element, expected in zip(found, (grown, charge, diameter)):
+                    numpy.testing.assert_allclose(element["value"][:], expected, rtol=1e-12)
+                    numpy.testing.assert_array_equal(element["step"][:], 10 * numpy.arange(5))
+                numpy.testing.assert_array_equal(own["attributes/drive"][:], DRIVE)
+            with h5py.File(self.path(folder, "some.h5")) as file:
+                numpy.testing.assert_allclose(
+                    file["parameters/perrin/attributes/grown/value"][:],
+                    numpy.array(grown)[::2][:, some], rtol=1e-12)
+            if not gsd:
+                return
+            frames = self.open_gsd(self.path(folder, "trajectory.gsd"))
+            for k, frame in enumerate(frames):
+                numpy.testing.assert_allclose(frame.log["particles/grown"], grown[k], rtol=1e-12)
+                numpy.testing.assert_array_equal(frame.log["particles/drive"], DRIVE)
+                numpy.testing.assert_allclose(frame.particles.charge, charge[k], rtol=1e-6)
+                numpy.testing.assert_allclose(frame.particles.diameter, diameter[k], rtol=1e-6)
+        check("run")
+        shutil.copytree(self.path("run"), self.path("again"))
+        done = self.perrin("resume", self.path("again", "checkpoint.h5.prev"))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        check("again")
+        for suffix in ("h5", "gsd"):
+            path = self.path("run", f"trajectory.{suffix}")
+            after = job(path, ignore=["charges"])
+            after["system"]["frame"] = 3
+            self.run_job(after, folder="after")
+            numpy.testing.assert_allclose(self.attributes("after")["grown"], grown[3], rtol=1e-12)
+            with h5py.File(self.path("after", "trajectory.h5")) as file:
+                numpy.testing.assert_allclose(file["particles/all/charge"][:], charge[3], rtol=1e-6)
+                numpy.testing.assert_allclose(file["parameters/perrin/diameter"][:], diameter[3],
+                                              rtol=1e-6)
+        self.convert("run/trajectory.h5", "converted.gsd")
+        if gsd:
+            for k, frame in enumerate(self.open_gsd(self.path("converted.gsd"))):
+                numpy.testing.assert_allclose(frame.log["particles/grown"], grown[k], rtol=1e-12)
+                numpy.testing.assert_allclose(frame.particles.charge, charge[k], rtol=1e-6)
+
     def test_more_attributes_than_gsd_has_room_for(self):
         """As many as there is room for are written, with all that frames can have besides."""
         many = {f"a{k}": {"default": k} for k in range(32)}

@@ -44,6 +44,11 @@ class Attributes(JobCase):
         with h5py.File(self.path(folder, "trajectory.h5")) as h:
             return h["parameters/perrin/attributes"][name][:]
 
+    def changing(self, name, folder="."):
+        """[frame][particle]"""
+        with h5py.File(self.path(folder, "trajectory.h5")) as h:
+            return h[f"parameters/perrin/attributes/{name}/value"][:]
+
     # -- numbers -----------------------------------------------------------------------------------
 
     def test_where_numbers_come_from(self):
@@ -193,6 +198,7 @@ class Attributes(JobCase):
             total = (numpy.where(r < s, 100 * (s - r) / r, 0)[:, :, None] * d).sum(axis=1)
             numpy.testing.assert_allclose(self.frames("force", "whole")[frame], total, atol=1e-3)
             largest.append(abs(total).max())
+            numpy.testing.assert_allclose(self.changing("sigma", "whole")[frame], sigma, rtol=1e-12)
         self.assertGreater(largest[2], 1)
         shutil.copytree(self.path("whole"), self.path("again"))
         done = self.perrin("resume", self.path("again", "checkpoint.h5.prev"))
@@ -470,6 +476,8 @@ class Attributes(JobCase):
             s = (sigma[:, None] + sigma[None]) / 2
             total = (numpy.where(r < s, 100 * (s - r) / r, 0)[:, :, None] * d).sum(axis=1)
             numpy.testing.assert_allclose(force[frame], total, atol=1e-3)
+            for name, now in (("sigma", sigma), ("path", path)):
+                numpy.testing.assert_allclose(self.changing(name, "whole")[frame], now, rtol=1e-5)
         self.assertGreater(abs(total).max(), 1)
         # A group that is chosen anew, and what a checkpoint holds.
         self.assertGreater(far.sum(), 482)
@@ -488,6 +496,9 @@ class Attributes(JobCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         for name in ("force", "position", "velocity"):
             numpy.testing.assert_array_equal(self.frames(name, "again"), self.frames(name, "whole"))
+        for name in ("sigma", "path"):
+            numpy.testing.assert_array_equal(self.changing(name, "again"),
+                                             self.changing(name, "whole"))
 
     def test_types_that_attributes_alone_tell_apart(self):
         """Where all pairs of types have the same parameters they are computed as one type; where
