@@ -110,8 +110,6 @@ bool are_labels(const std::vector<std::string>& names) {
   });
 }
 
-bool is_atom_style(std::string_view word) { return word == "hybrid" || find(word) != nullptr; }
-
 AtomStyle named_style(std::string_view text) {
   const auto words = split(text, " \t,;:=\"'");
   if (words.empty()) return {};

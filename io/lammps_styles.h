@@ -25,8 +25,6 @@ struct AtomStyle {
 
 /// Whether types can have these names as labels: not those that begin with a digit or *.
 bool are_labels(const std::vector<std::string>& names);
-/// Whether LAMMPS has a style of this name: "sphere", not "spheres".
-bool is_atom_style(std::string_view word);
 /// The style that some text names by its first words ("full", "hybrid sphere bond # …"); an empty
 /// name: none that LAMMPS has.
 AtomStyle named_style(std::string_view text);

@@ -208,4 +208,13 @@ std::string ChosenTraversal::report() const {
   return name() + skin_text + visit([](const auto& t) { return t.report(); });
 }
 
+// What each can do beside finding pairs: a name that is spelled differently would be passed over
+// without a word.
+static_assert(PlansHalo<TileList> && SortsLocally<TileList> && Migrates<TileList> &&
+              CutsBox<TileList>);
+static_assert(PlansHalo<ClusterList> && SortsLocally<ClusterList> && LooksForPartners<ClusterList>);
+static_assert(SortsLocally<DirectTiles> && CutsBox<DirectTiles>);
+static_assert(BuildsInPairLoops<SmallList>);
+static_assert(SharesItsName<SortedCells> && SharesItsName<ColumnSearch>);
+
 }  // namespace perrin

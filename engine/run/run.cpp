@@ -78,7 +78,7 @@ bool Run::stop_requested() {
 }
 
 bool Run::is_to_pause() {
-  if (parts_.interrupted && parts_.interrupted()) pause();
+  if (parts_.interrupted && parts_.interrupted()) paused_ = true;
   return paused_ || (parts_.simulation && simulation().step() >= pause_at_);
 }
 

@@ -46,7 +46,7 @@ struct RunParts {
   std::function<void(const std::filesystem::path&, const Archive&)> write_checkpoint;
   std::filesystem::path default_checkpoint;
   std::string forces_record;  // their settings: a resumed run that has others computes forces anew
-  /// Asked between chunks of steps: true lets execute() return, as Run::pause() does.
+  /// Asked between chunks of steps: true lets execute() return, as Run::pause_at() does.
   std::function<bool()> interrupted;
   /// Chooses anew the groups that are due at a step; asked at multiples of groups_every (0: none).
   std::function<void(Simulation&)> choose_groups;
@@ -104,10 +104,10 @@ class Run {
   /// stopped, and checkpoint() says where it goes on.
   bool execute();
   /// For who drives the run from outside (python/): execute() returns false when the system has
-  /// reached this step, or soon after pause(), and continues when it is called again, bitwise
-  /// identical to a run without the pause. Nothing ends and nothing is written meanwhile.
+  /// reached this step, or soon after RunParts::interrupted says so, and continues when it is called
+  /// again, bitwise identical to a run without the pause. Nothing ends and nothing is written
+  /// meanwhile.
   void pause_at(std::uint64_t step) { pause_at_ = step, paused_ = false; }
-  void pause() { paused_ = true; }
   /// Goes on from a checkpoint; before execute().
   void restore(Archive archive);
   /// Where the last checkpoint was written; empty: none was.
