@@ -19,13 +19,15 @@ set(PERRIN_PUBLIC_HEADERS
     engine/components/bond_probe.h
     engine/components/box_mover.h engine/components/box_user.h engine/components/chunk.h
     engine/components/constraint_solver.h engine/components/constraints.h
-    engine/components/force.h engine/components/instant.h engine/components/integrator.h
+    engine/components/force.h engine/components/gibbs_box.h engine/components/instant.h
+    engine/components/integrator.h
     engine/components/observer.h engine/components/registry.h engine/components/rigid_bodies.h
     engine/components/run_control.h
     engine/components/setup.h engine/components/source.h engine/components/stage.h
     engine/components/step_context.h engine/components/topology_user.h
     engine/components/totals.h engine/components/trial_moves.h
-    engine/dynamics/dynamic_bonds.h engine/dynamics/reservoir.h engine/dynamics/simulation.h
+    engine/dynamics/counted_tail.h engine/dynamics/dynamic_bonds.h
+    engine/dynamics/reservoir.h engine/dynamics/simulation.h
     engine/run/md_stage.h engine/run/run.h
     engine/job/plugin_api.h
     forces/angle_force.h forces/anisotropic/anisotropic_force.h

@@ -81,8 +81,12 @@ Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
                         row.insert(row.end(), {p.x, p.y, p.z});
                       }});
   number("volume", u.volume(dimension), [](const Instant& i) { return i.box.volume(); });
-  if (has_absent(setup.configuration()))  // they come and go
+  const auto density = [](const Instant& i) { return double(i.particles) / i.box.volume(); };
+  const bool comes_and_goes = has_absent(setup.configuration());
+  if (comes_and_goes) {
     number("particles", "", [](const Instant& i) { return double(i.particles); });
+    number("density", u.volume(-dimension), density);
+  }
   add_rotation(setup);
   const std::size_t in_file = columns_.size();  // columns
   const io::FileUnit length = io::file_length(u);
@@ -106,8 +110,7 @@ Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
          };
          row.insert(row.end(), {angle(e[1], e[2]), angle(e[0], e[2]), angle(e[0], e[1])});
        }});
-  number("density", u.volume(-dimension),
-         [](const Instant& i) { return double(i.particles) / i.box.volume(); });
+  if (!comes_and_goes) number("density", u.volume(-dimension), density);
   number("enthalpy", u.energy,
          [](const Instant& i) { return i.totals.total_energy() + i.pressure() * i.box.volume(); });
   number("work", u.energy, [](const Instant& i) { return i.totals.work; });

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "engine/dynamics/counted_tail.h"
 #include "engine/dynamics/simulation.h"
 #include "rng/keyed.h"
 
@@ -130,6 +131,9 @@ void count_present(Simulation& simulation, Group& present) {
   const Configuration now = simulation.particles.configuration();
   simulation.degrees_of_freedom = DegreesOfFreedom(now);
   present.choose(present_members(now));
+  for (const auto& force : simulation.forces)
+    if (auto* const tail = dynamic_cast<CountedTail*>(force.get()))
+      tail->set_counts(counts_of_types(now));
 }
 
 }  // namespace perrin

@@ -418,7 +418,7 @@ void Job::put_forces_on_groups() {
 
 void Job::make_components() {
   forces_ = make_all(settings_.forces);
-  if (!context_.no_system) put_forces_on_groups();
+  if (!context_.no_system) put_forces_on_groups(), count_tails();
   parts_.observers = make_all(settings_.observers);
   make_schedules();
   parts_.stages = make_all(settings_.stages);

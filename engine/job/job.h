@@ -132,6 +132,7 @@ class Job {
   void look_at_start(Archive& restored);
   /// Tells forces on which particles they act.
   void put_forces_on_groups();
+  void count_tails();
   void refuse_planar(const char* why);
   void make_components();
   /// The files that the job reads, beside those that its components name.

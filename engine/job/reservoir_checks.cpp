@@ -6,10 +6,25 @@
 
 #include "engine/components/force.h"
 #include "engine/components/observer.h"
+#include "engine/dynamics/counted_tail.h"
 #include "engine/job/job.h"
 #include "engine/settings/settings_schema.h"
 
 namespace perrin {
+
+/// They follow the number of particles, where these come and go.
+void Job::count_tails() {
+  if (!has_absent(*context_.configuration)) return;
+  for (std::size_t k = 0; k < forces_.size(); ++k) {
+    const auto& part = settings_.forces[k];
+    if (!forces_[k] || !record_component(part).value("tail", false)) continue;
+    forces_[k] = with_counted_tail(std::move(forces_[k]), context_, [&](SetupContext& other) {
+      Setup setup(other, part.path);
+      return std::unique_ptr<Force>(
+          static_cast<Force*>(part.row->make(part.settings.get(), setup)));
+    });
+  }
+}
 
 void Job::check_reservoir() {
   if (settings_.reservoir.empty() && !has_absent(configuration_)) return;
@@ -26,13 +41,10 @@ void Job::check_reservoir() {
   for (std::size_t k = 0; k < forces_.size(); ++k) {
     if (!forces_[k]) continue;
     const ForceTraits& traits = forces_[k]->traits();
-    const ForceCorrection tail = forces_[k]->correction(configuration_.box);
     const std::string& path = settings_.forces[k].path;
     refuse(path, traits.range() == 0 && traits.reads != ForceTraits::Reads::bonded,
            "no external force must act on: expected forces between pairs, and on bonds");
     refuse(path, traits.handled.charges, "have no charges");
-    refuse(path, tail.energy != 0 || tail.virial != 0,
-           "a tail correction would count: expected a potential without \"tail\"");
   }
   constexpr std::array knowing = {"checkpoint", "acceptance"};
   constexpr std::array counting = {"structure_factor"};  // whom it has found at the start

@@ -10,6 +10,7 @@
 #include "engine/base/error.h"
 #include "engine/communicator/communicator.h"
 #include "engine/formula/json_number.h"
+#include "engine/job/exchange_checks.h"
 #include "engine/settings/settings_parse.h"
 
 namespace perrin {
@@ -63,6 +64,7 @@ void Variations::parse(const Catalogue& catalogue) {
     for (std::size_t k = 0; k < values.size(); ++k)
       values_[k].emplace_back(with_brackets(path), values[k]);
   }
+  if (problems_.empty()) check_exchange(settings_, values_, say);
   if (!problems_.empty()) return;
   try {
     job(0);

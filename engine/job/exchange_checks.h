@@ -1,0 +1,19 @@
+// What an ensemble's "exchange" wants of the settings that vary.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/job/ensemble_settings.h"
+
+namespace perrin {
+
+/// [system]: paths and values that vary. Reports at paths of the job.
+void check_exchange(
+    const EnsembleSettings& settings,
+    const std::vector<std::vector<std::pair<std::string, Json>>>& values,
+    const std::function<void(const std::string& path, const std::string& what)>& report);
+
+}  // namespace perrin
