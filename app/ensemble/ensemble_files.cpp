@@ -96,16 +96,14 @@ std::optional<bool> system_ended(const fs::path& folder) {
   return {};
 }
 
-void write_exchange_file(const fs::path& folder, const ReplicaExchange& exchange) {
+void write_exchange_file(const fs::path& folder, const Exchange& exchange) {
   write_text(folder / exchange_file_name, Json::parse(exchange.state()).dump(1) + "\n");
 }
 
-ExchangeTable::ExchangeTable(const fs::path& folder, std::uint64_t last_step, std::int64_t systems)
+ExchangeTable::ExchangeTable(const fs::path& folder, const Exchange& exchange)
     : file_(folder / "exchange.csv") {
-  std::string text = "step";
-  for (std::int64_t k = 0; k < systems; ++k) text += fmt::format(",system_{}", k);
-  text += '\n';
-  if (last_step > 0) {
+  std::string text = fmt::format("step,{}\n", fmt::join(exchange.columns(), ","));
+  if (const std::uint64_t last_step = exchange.last_step(); last_step > 0) {
     std::istringstream before(read_whole_file(file_).value_or(""));
     std::string line;
     std::getline(before, line);
@@ -115,9 +113,11 @@ ExchangeTable::ExchangeTable(const fs::path& folder, std::uint64_t last_step, st
   write_text(file_, text);
 }
 
-void ExchangeTable::add(const ReplicaExchange& exchange) {
+void ExchangeTable::add(const Exchange& exchange) {
+  const std::vector<std::string> row = exchange.row();
+  if (row.empty()) return;
   std::ofstream out(file_, std::ios::binary | std::ios::app);
-  out << fmt::format("{},{}\n", exchange.last_step(), fmt::join(exchange.replicas(), ","));
+  out << fmt::format("{},{}\n", exchange.last_step(), fmt::join(row, ","));
   out.close();
   if (!out) throw RunError(fmt::format("{}: cannot be written", file_.string()));
 }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "app/ensemble/replica_exchange.h"
+#include "app/ensemble/exchange.h"
 #include "engine/job/variations.h"
 
 namespace perrin {
@@ -36,15 +36,15 @@ void write_system_file(const std::filesystem::path& folder, const Variations& va
 std::optional<bool> system_ended(const std::filesystem::path& folder);
 
 constexpr const char* exchange_file_name = "exchange.json";
-/// When all systems have ended or were stopped: what ReplicaExchange::state() says.
-void write_exchange_file(const std::filesystem::path& folder, const ReplicaExchange& exchange);
+/// When all systems have ended or were stopped: what Exchange::state() says.
+void write_exchange_file(const std::filesystem::path& folder, const Exchange& exchange);
 
-/// exchange.csv: step, and the replica that each system then has.
+/// exchange.csv: step, and what the exchange says of it.
 class ExchangeTable {
  public:
-  /// Goes on behind the row of `last_step`; 0: begins anew.
-  ExchangeTable(const std::filesystem::path& folder, std::uint64_t last_step, std::int64_t systems);
-  void add(const ReplicaExchange& exchange);
+  /// Goes on behind the row of Exchange::last_step(); 0: begins anew.
+  ExchangeTable(const std::filesystem::path& folder, const Exchange& exchange);
+  void add(const Exchange& exchange);
 
  private:
   std::filesystem::path file_;

@@ -8,7 +8,9 @@
 #include <limits>
 #include <thread>
 
+#include "app/ensemble/deal_out.h"
 #include "app/ensemble/ensemble_store.h"
+#include "app/ensemble/gibbs_checks.h"
 #include "app/same_run.h"
 #include "engine/base/error.h"
 #include "engine/communicator/communicator.h"
@@ -52,7 +54,7 @@ void on_threads(int count, const WarningsHeard::Function& hears, const F& work) 
 EnsembleRun::EnsembleRun(const Variations& variations, JobOptions options, Resumed resumed,
                          WarningsHeard::Function hears)
     : variations_(variations),
-      options_(with_share_of_host(std::move(options))),
+      options_(with_share_of_host(for_exchange(variations, std::move(options)))),
       hears_(std::move(hears)),
       hears_runs_([this](const std::string& what) { hear(what); }),
       console_(options_.quiet || !all_.first()),
@@ -69,9 +71,7 @@ EnsembleRun::EnsembleRun(const Variations& variations, JobOptions options, Resum
   of_system.threads = std::max(1, threads / std::max(workers_, 1));
   context_.options = of_system;
   context_.stop_reason = [this] { return stop_reason(); };
-  if (variations.settings().exchange)
-    exchange_ = std::make_unique<ReplicaExchange>(*variations.settings().exchange,
-                                                  variations.seed(), variations.count(), all_);
+  exchange_ = make_exchange(variations, all_, workers_);
   if (exchange_) context_.facts = [this](auto& facts) { facts["ensemble"] = exchange_record_; };
   const bool terminal = isatty(STDOUT_FILENO) != 0 && !all_.several();
   progress_ =
@@ -90,12 +90,14 @@ std::string EnsembleRun::stop_reason() {
 void EnsembleRun::validate() {
   context_.options.validating = true;
   std::vector<std::string> mistakes(std::size_t(variations_.count()));
+  GibbsChecks gibbs(variations_);
   for (std::int64_t k = 0; k < variations_.count(); ++k) try {
       SystemRun system(context_, k);
       system.begin();
       tell_warnings(system);
       most_particles_ = std::max(most_particles_, system.particles());
       if (!system.is_complete()) left_.push_back(k);
+      gibbs.look(k, system.job());
     } catch (const UserError& e) {
       mistakes[std::size_t(k)] = e.what();
     }
@@ -123,13 +125,14 @@ void EnsembleRun::tell_warnings(const SystemRun& run) {
   for (const std::string& warning : run.warnings()) {
     if (std::ranges::find(warnings_, warning) != warnings_.end()) continue;
     warnings_.push_back(warning);
-    if (!hears_) {
-      console_.warn(warning);
-      continue;
-    }
-    console_.log().put(warning);
-    hears_(warning);
+    warn(warning);
   }
+}
+
+void EnsembleRun::warn(const std::string& what) {
+  if (!hears_) return console_.warn(what);
+  console_.log().put(what);
+  hears_(what);
 }
 
 /// What the run of a system warns of, on any thread.
@@ -282,9 +285,7 @@ void EnsembleRun::begin_exchange() {
           variations_.name(record[0])));
   if (!records.empty() && records[0][1] != "") exchange_->restore(records[0][1].get<std::string>());
   exchange_record_ = exchange_->state();
-  if (all_.first())
-    table_ = std::make_unique<ExchangeTable>(options_.output_directory, exchange_->last_step(),
-                                             variations_.count());
+  if (all_.first()) table_ = std::make_unique<ExchangeTable>(options_.output_directory, *exchange_);
 }
 
 /// Between rounds, while all systems wait.
@@ -295,7 +296,10 @@ void EnsembleRun::exchange_all(std::uint64_t step) {
     if (system && !system->complete() && !system->stopped() && system->step() == step)
       ready[k] = &system->run();
   }
-  exchange_->exchange(step, ready);
+  for (const auto& [system, what] : exchange_->exchange(step, ready)) {
+    failed(system, what);
+    systems_[std::size_t(system)].reset();
+  }
   exchange_record_ = exchange_->state();
   if (table_) table_->add(*exchange_);
 }
@@ -390,7 +394,7 @@ void EnsembleRun::look_at_one() {
 }
 
 /// Which systems are left, as the first process sees it, and which of them are run here. Those that
-/// exchange replicas stay beside their neighbours; others are dealt out like cards.
+/// exchange something stay beside their neighbours; others are dealt out like cards.
 void EnsembleRun::deal_out() {
   const std::int64_t n = variations_.count();
   complete_before_.assign(std::size_t(n), 0);
@@ -400,14 +404,8 @@ void EnsembleRun::deal_out() {
         complete_before_[std::size_t(k)] = 1;
   all_.broadcast(complete_before_.data(), complete_before_.size());
   ended_before_ = std::ranges::count(complete_before_, 1);
-  std::int64_t left = 0;
-  for (std::int64_t k = 0; k < n; ++k) {
-    if (complete_before_[std::size_t(k)]) continue;
-    const std::int64_t owner =
-        exchange_ ? left * all_.count() / (n - ended_before_) : left % all_.count();
-    if (owner == all_.rank()) mine_.push_back(k);
-    ++left;
-  }
+  mine_ = perrin::deal_out(complete_before_, exchange_ ? exchange_->together() : 1,
+                           exchange_ != nullptr, all_.rank(), all_.count());
 }
 
 void EnsembleRun::execute() {
@@ -480,14 +478,9 @@ void EnsembleRun::gather_results() {
 
 void EnsembleRun::summary(double seconds) {
   if (exchange_) {
-    for (std::size_t k = 0; k < exchange_->pairs().size(); ++k) {
-      const auto& pair = exchange_->pairs()[k];
-      if (pair.tried > 0)
-        console_.say(fmt::format("exchange  {} and {}: {} of {} accepted ({:.3f})\n", k, k + 1,
-                                 pair.accepted, pair.tried,
-                                 double(pair.accepted) / double(pair.tried)));
-    }
-    console_.say(fmt::format("exchange  {} round trips of replicas\n", exchange_->round_trips()));
+    for (const std::string& line : exchange_->summary()) console_.say(line + "\n");
+    if (all_.first())
+      for (const std::string& line : exchange_->warnings()) warn(line);
   }
   console_.say(fmt::format("{} systems complete{}{}, {:.2f} s, {:.4g} million particle steps/s\n",
                            ended_before_ + complete_,

@@ -61,6 +61,7 @@ class EnsembleRun {
   void tell_failure(const Failure& failure);
   void failed(std::int64_t system, const std::string& what);
   void tell_warnings(const SystemRun& run);
+  void warn(const std::string& what);
   void hear(const std::string& what);
   void summary(double seconds);
   template <class F>
@@ -80,7 +81,7 @@ class EnsembleRun {
   std::int64_t most_particles_ = 0;  // of a system, as far as they have been seen
   std::unique_ptr<Batch> batch_;     // of a GPU; outlives systems
   EnsembleContext context_;
-  std::unique_ptr<ReplicaExchange> exchange_;
+  std::unique_ptr<Exchange> exchange_;
   std::unique_ptr<ExchangeTable> table_;
   std::vector<std::unique_ptr<SystemRun>> systems_;  // of an ensemble with exchange; those here
   std::string exchange_record_;                      // while systems run

@@ -10,13 +10,14 @@
 #include <type_traits>
 
 #include "app/ensemble/particle_parcel.h"
+#include "app/ensemble/system_hashes.h"
 #include "engine/base/error.h"
 #include "engine/components/integrator.h"
+#include "engine/dynamics/reservoir.h"
 #include "engine/dynamics/simulation.h"
 #include "engine/settings/json_file.h"
 #include "engine/system/particle_swap.h"
 #include "integrators/barostat.h"
-#include "io/checksum.h"
 #include "rng/keyed.h"
 
 namespace perrin {
@@ -31,36 +32,6 @@ const Barostat* barostat_of(const Simulation& s) {
 }
 
 double kt_of(const Simulation& s) { return s.bath() ? s.bath()->bath_kt(s.step()).value_or(0) : 0; }
-
-std::uint64_t hash_of(const void* data, std::size_t bytes, std::uint64_t hash) {
-  return io::xxh64(data, bytes, hash);
-}
-template <class T>
-std::uint64_t hash_of(const std::vector<T>& values, std::uint64_t hash = 0) {
-  return hash_of(values.data(), values.size() * sizeof(T), hash);
-}
-std::uint64_t hash_of(const std::string& text, std::uint64_t hash = 0) {
-  return hash_of(text.data(), text.size(), hash);
-}
-
-std::uint64_t types_hash(const Particles& p) {
-  std::uint64_t hash = 0;
-  for (const std::string& type : p.types) hash = hash_of(type, hash + 1);
-  return hash;
-}
-std::uint64_t attributes_hash(const Particles& p) {
-  std::uint64_t hash = 0;
-  for (const auto& [name, values] : p.attributes) hash = hash_of(values, hash_of(name, hash + 1));
-  return hash;
-}
-/// Of the type and the mass of each particle, by id.
-std::uint64_t kinds_hash(const Particles& p) {
-  std::vector<double> kinds;
-  kinds.reserve(2 * std::size_t(p.size()));
-  for (const Position& position : p.by_id(p.position)) kinds.push_back(position.type());
-  for (const Real4& velocity : p.by_id(p.velocity)) kinds.push_back(velocity.w);
-  return hash_of(kinds) | 1;
-}
 
 [[noreturn]] void refuse(std::int64_t k, const std::string& why) {
   throw UserError(fmt::format("ensemble.exchange: systems {} and {} cannot exchange particles: {}",
@@ -94,12 +65,14 @@ std::vector<T> values_of(const std::vector<std::string>& texts) {
 
 /// What all processes know of a system when they decide.
 struct ReplicaExchange::Card {
-  std::int64_t system = -1, particles = 0, bonds = 0;
+  std::int64_t system = -1, particles = 0;
   double kt = 0, potential = 0, pressure = 0;  // pressure: of a barostat
   Box box, given_box;
   std::uint64_t types = 0, attributes = 0, charges = 0, forces = 0, kinds = 0, axes = 0;
+  std::uint64_t topology = 0;
   int process = 0;
   bool takes_part = false, moves_box = false, barostat = false, orientations = false;
+  bool comes_and_goes = false, links = false;  // particles; bonds
 
   /// U + P V of a potential energy in a box.
   double enthalpy(double energy, const Box& in) const { return energy + pressure * in.volume(); }
@@ -118,11 +91,15 @@ struct ReplicaExchange::Card {
     if (axes != other.axes) return "axes of their barostats differ";
     if (barostat && !(given_box == other.given_box)) return "their boxes at the start differ";
     if (!barostat && !(box == other.box)) return "their boxes differ";
+    if (comes_and_goes || other.comes_and_goes)
+      return "particles of a \"reservoir\" come and go, and replicas would need a chemical "
+             "potential for their difference";
+    if (links || other.links) return "\"dynamic_bonds\" change their bonds";
     if (particles != other.particles) return "they have different numbers of particles";
     if (types != other.types) return "their particle types differ";
     if (attributes != other.attributes) return "attributes of particles differ";
     if (charges != other.charges) return "charges of particles differ";
-    if (bonds != other.bonds) return "their bonds differ";
+    if (topology != other.topology) return "their bonds, angles, dihedrals or impropers differ";
     if (orientations != other.orientations) return "particles of one have no orientations";
     return "";
   }
@@ -130,13 +107,14 @@ struct ReplicaExchange::Card {
 
 ReplicaExchange::ReplicaExchange(ExchangeSettings settings, std::uint64_t seed,
                                  std::int64_t systems, Communicator& all)
-    : settings_(std::move(settings)),
+    : Exchange(settings.every),
+      settings_(std::move(settings)),
       seed_(seed),
       all_(all),
       replica_(std::size_t(systems)),
       bound_(std::size_t(systems)),
       pairs_(std::size_t(std::max<std::int64_t>(systems - 1, 0))),
-      kinds_(std::size_t(systems)) {
+      known_(std::size_t(systems)) {
   std::iota(replica_.begin(), replica_.end(), 0);
 }
 
@@ -152,21 +130,26 @@ ReplicaExchange::Card ReplicaExchange::card_of(std::int64_t system, Run& run, bo
   const Particles& p = s.particles;
   Card card;
   card.system = system, card.process = all_.rank(), card.takes_part = true;
-  card.particles = p.size(), card.bonds = std::int64_t(p.topology.bonds.size());
+  card.particles = p.size();
+  card.comes_and_goes = first_absent_type(p.types) < p.types.size();
+  card.links = s.dynamic_bonds != nullptr;
   card.kt = kt_of(s), card.box = p.box, card.moves_box = s.moves_box();
   if (const Barostat* const barostat = barostat_of(s)) {
     card.barostat = true, card.pressure = barostat->pressure(s.step());
     card.axes = hash_of(barostat->settings().axes), card.given_box = p.box_state.given();
   }
   card.types = types_hash(p), card.attributes = attributes_hash(p);
-  card.charges = hash_of(p.charge), card.forces = hash_of(run.forces_record());
+  Known& known = known_[std::size_t(system)];
+  if (known.topology == 0) known.topology = topology_hash(p.topology) | 1;
+  if (known.forces == 0) known.forces = forces_hash(s) | 1;
+  card.topology = known.topology;
+  card.charges = hash_of(p.charge), card.forces = hash_of(run.forces_record(), known.forces);
   card.orientations = p.orientations != nullptr;
   if (!tried) return card;
   s.complete();
   card.potential = potential(s);
-  std::uint64_t& kinds = kinds_[std::size_t(system)];
-  if (kinds == 0) kinds = kinds_hash(p);
-  card.kinds = kinds;
+  if (known.kinds == 0) known.kinds = kinds_hash(p);
+  card.kinds = known.kinds;
   return card;
 }
 
@@ -241,7 +224,8 @@ bool ReplicaExchange::accept(std::uint64_t step, std::int64_t pair, double delta
   return std::log(uniform) < -delta;
 }
 
-void ReplicaExchange::exchange(std::uint64_t step, const std::vector<Run*>& systems) {
+std::vector<Exchange::Failure> ReplicaExchange::exchange(std::uint64_t step,
+                                                         const std::vector<Run*>& systems) {
   const auto first = std::int64_t(step / std::uint64_t(settings_.every)) % 2;
   const std::vector<Card> cards = cards_of_all(first, systems);
   const auto both = [&](std::size_t k) { return cards[k].takes_part && cards[k + 1].takes_part; };
@@ -287,6 +271,7 @@ void ReplicaExchange::exchange(std::uint64_t step, const std::vector<Run*>& syst
   swap(accepted, cards, systems);
   count_trips();
   last_step_ = step;
+  return {};
 }
 
 void ReplicaExchange::count_trips() {
@@ -296,6 +281,31 @@ void ReplicaExchange::count_trips() {
   first = 1;
   int& last = bound_[std::size_t(replica_.back())];
   if (last == 1) last = 2;
+}
+
+std::vector<std::string> ReplicaExchange::columns() const {
+  std::vector<std::string> columns;
+  for (std::size_t k = 0; k < replica_.size(); ++k) columns.push_back(fmt::format("system_{}", k));
+  return columns;
+}
+
+std::vector<std::string> ReplicaExchange::row() const {
+  std::vector<std::string> row;
+  for (const std::int64_t replica : replica_) row.push_back(std::to_string(replica));
+  return row;
+}
+
+std::vector<std::string> ReplicaExchange::summary() const {
+  std::vector<std::string> lines;
+  for (std::size_t k = 0; k < pairs_.size(); ++k) {
+    const Pair& pair = pairs_[k];
+    if (pair.tried > 0)
+      lines.push_back(fmt::format("exchange  {} and {}: {} of {} accepted ({:.3f})", k, k + 1,
+                                  pair.accepted, pair.tried,
+                                  double(pair.accepted) / double(pair.tried)));
+  }
+  lines.push_back(fmt::format("exchange  {} round trips of replicas", round_trips_));
+  return lines;
 }
 
 std::string ReplicaExchange::state() const {

@@ -12,29 +12,18 @@
 #include <string>
 #include <vector>
 
-#include "engine/communicator/communicator.h"
-#include "engine/job/ensemble_settings.h"
-#include "engine/run/run.h"
+#include "app/ensemble/exchange.h"
 
 namespace perrin {
 
-class ReplicaExchange {
+class ReplicaExchange final : public Exchange {
  public:
   /// `all`: the processes that have systems; it must live as long.
   ReplicaExchange(ExchangeSettings settings, std::uint64_t seed, std::int64_t systems,
                   Communicator& all);
 
-  /// The first step behind this one at which particles are exchanged.
-  std::uint64_t next_step(std::uint64_t step) const {
-    const auto every = std::uint64_t(settings_.every);
-    return (step / every + 1) * every;
-  }
-  /// Of systems that stand at this step; nullptr: a system takes no part, or another process has
-  /// it. All processes call it and take the same decisions; that of a pair is keyed by seed, step
-  /// and pair. Throws UserError, in all of them, where two systems cannot exchange particles.
-  void exchange(std::uint64_t step, const std::vector<Run*>& systems);
-  /// The step of the last exchange; 0: there was none.
-  std::uint64_t last_step() const { return last_step_; }
+  /// The decision of a pair is keyed by seed, step and pair.
+  std::vector<Failure> exchange(std::uint64_t step, const std::vector<Run*>& systems) override;
 
   /// [system]: the replica, by the system in which it began, that is there now.
   const std::vector<std::int64_t>& replicas() const { return replica_; }
@@ -46,10 +35,11 @@ class ReplicaExchange {
   /// How often replicas went from the first system to the last and back.
   std::int64_t round_trips() const { return round_trips_; }
 
-  /// What a checkpoint of each system holds, and back. Throws UserError where it is of another
-  /// ensemble.
-  std::string state() const;
-  void restore(const std::string& text);
+  std::vector<std::string> columns() const override;
+  std::vector<std::string> row() const override;
+  std::vector<std::string> summary() const override;
+  std::string state() const override;
+  void restore(const std::string& text) override;
 
  private:
   struct Card;
@@ -68,12 +58,16 @@ class ReplicaExchange {
   void count_trips();
 
   ExchangeSettings settings_;
-  std::uint64_t seed_, last_step_ = 0;
+  std::uint64_t seed_;
   Communicator& all_;
   std::vector<std::int64_t> replica_;
   std::vector<int> bound_;  // [replica]: 1: it was in the first system last, 2: in the last
   std::vector<Pair> pairs_;
-  std::vector<std::uint64_t> kinds_;  // [system]: hash of types and masses by id; 0: not known
+  /// Of a system, what stays as it is (system_hashes.h); 0: not known.
+  struct Known {
+    std::uint64_t kinds = 0, topology = 0, forces = 0;
+  };
+  std::vector<Known> known_;  // [system]
   std::int64_t round_trips_ = 0;
 };
 

@@ -69,8 +69,12 @@ void SystemRun::begin() {
   RunParts parts = job_->take_parts();
   parts.label = fmt::format("system {}: ", ensemble_.variations.name(system_));
   parts.write_checkpoint = checkpoint_writer(*job_, options_, ensemble_.facts);
-  if (const auto& exchange = ensemble_.variations.settings().exchange)
-    parts.totals_every = exchange->every;
+  if (const auto& exchange = ensemble_.variations.settings().exchange) {
+    if (!exchange->is_gibbs())
+      parts.totals_every = exchange->every;
+    else if (exchange->volume && parts.simulation)
+      parts.simulation->particles.box_state.let_move();  // before lists are restored
+  }
   parts.interrupted = [this] {
     if (const std::string why = ensemble_.stop_reason(); !why.empty())
       job_->control().request_stop(why);

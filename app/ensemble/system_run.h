@@ -53,6 +53,7 @@ class SystemRun {
   /// Of a system that goes on from a checkpoint: it was at its end already.
   bool is_complete() const { return resumed_ && resumed_->complete; }
   bool stopped() const { return stopped_; }
+  Job& job() { return *job_; }
   Run& run() { return *run_; }
   std::uint64_t step() const { return run_->simulation().step(); }
   std::int64_t particles() const { return particles_; }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -16,6 +17,7 @@
 #include "app/ensemble/ensemble_files.h"
 #include "app/ensemble/ensemble_store.h"
 #include "app/report/ensemble_curves.h"
+#include "app/report/gibbs_exchange.h"
 #include "app/report/lines.h"
 #include "app/report/number.h"
 #include "app/report/observables.h"
@@ -92,7 +94,8 @@ class EnsembleFolder {
               {"groups", groups_json()},
               {"quantities", quantities_json()},
               {"curves", curves_->json()},
-              {"exchange", exchange()}}},
+              {"exchange", is_gibbs() ? Json() : exchange()},
+              {"gibbs", is_gibbs() ? gibbs_exchange(folder_, problem()) : Json()}}},
             {"runs", {run}},
             {"standing",
              {{"state", count("complete") == systems_.size() ? "complete" : "stopped"},
@@ -229,7 +232,8 @@ class EnsembleFolder {
     const std::map<std::string, std::string> kinds{
         {ensemble_file_name, "the job of the ensemble, and the values of each system"},
         {ensemble_store_name, "files of all systems"},
-        {"exchange.csv", "replicas of each system after every exchange"},
+        {"exchange.csv", is_gibbs() ? "acceptance and activities of each pair of systems"
+                                    : "replicas of each system after every exchange"},
         {exchange_file_name, "how many exchanges were tried and accepted"},
         {log_name, "log"}};
     for (const fs::path& file : files)
@@ -246,6 +250,7 @@ class EnsembleFolder {
     for (std::size_t k = 0; k < systems_.size(); ++k) {
       Json values = systems_[k]["values"];
       values.erase("seed");
+      if (is_gibbs()) values["system"] = name(k);  // two boxes of one start are two phases
       const auto [it, is_new] = known.emplace(values.dump(), groups_.size());
       if (is_new) groups_.push_back({values, {}});
       groups_[it->second].systems.push_back(k);
@@ -311,6 +316,13 @@ class EnsembleFolder {
                       {"level", level}});
     }
     return list;
+  }
+
+  bool is_gibbs() const {
+    return job_.value("/ensemble/exchange/type"_json_pointer, Json()) == "gibbs";
+  }
+  std::function<void(const std::string&)> problem() {
+    return [this](const std::string& what) { add_problem("exchange.csv", what); };
   }
 
   /// What exchange.csv says; null where there is none, or no row.

@@ -482,6 +482,35 @@ class Ensemble(JobCase):
         means = numpy.array([part.mean() for part in numpy.array_split(values, blocks)])
         return means.mean(), means.std(ddof=1) / math.sqrt(blocks)
 
+    def test_places_of_tethers_stay(self):
+        """Of systems with starts of their own tethers hold particles to other places: each has the
+        energy 3/2 N T of its oscillators, and nothing is exchanged. With one start there is."""
+        n, temperatures = 40, [1.0, 1.1, 1.2]
+        for seed, many in (("each", False), ([5, 5, 5], True)):
+            done = self.run_job(job({"vary": {TEMPERATURE: temperatures, "seed": seed},
+                                     "exchange": {"every": 20}}, langevin(6000, timestep=0.05),
+                                    system=free_particles(n),
+                                    forces=[{"type": "tether", "stiffness": [4, 4, 4]}]))
+            for k, temperature in enumerate(temperatures):
+                energy = self.column("potential_energy", str(k))[50:]
+                error = energy.std() / math.sqrt(len(energy) / 4)
+                self.assertLess(abs(energy.mean() - 1.5 * n * temperature), 5 * error)
+            accepted = int(done.stdout.split("exchange  0 and 1: ")[1].split()[0])
+            self.assertEqual(accepted > 20, many, done.stdout)
+
+    def test_particles_that_cannot_be_exchanged(self):
+        what = job({"vary": {TEMPERATURE: [1.0, 1.1]}, "exchange": {"every": 5}}, langevin(20))
+        for more, said in (({"reservoir": {"A": 10}}, "would need a chemical potential"),
+                           ({"dynamic_bonds": {"stride": 10, "valence": {"A": 2}, "form": [
+                               {"types": ["A", "A"], "bond": "b", "distance": 1.1,
+                                "probability": 0.1}]}, "forces": [LJ, {
+                                    "type": "bond_harmonic",
+                                    "bonds": {"b": {"stiffness": 50, "length": 1}}}]},
+                            "change their bonds")):
+            done = self.try_job({**what, **more}, folder=next(iter(more)))
+            self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+            self.assertRegex(done.stderr, "systems 0 and 1 cannot exchange.*" + said)
+
     def test_pressures_are_exchanged(self):
         """An ideal gas at constant pressure: volumes have the density V^N exp(-PV/T), so that their
         mean is (N + 1) T/P and their variance (N + 1) (T/P)², whoever was exchanged; the mean

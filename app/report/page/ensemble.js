@@ -14,6 +14,7 @@ function showEnsemble() {
   showMeansOfSystems(e);
   if (e.curves.length) showCurvesOfSystems(e);
   if (e.exchange) showExchange(e.exchange);
+  if (e.gibbs) showGibbs(e.gibbs);
   showSystems(e);
 }
 
@@ -152,6 +153,26 @@ function showExchange(x) {
   table(details, rate.map((r, k) => [`${k} and ${k + 1}`, String(x.tried[k]),
                                      String(x.accepted[k]), r === null ? "–" : r.toFixed(3)]),
         ["systems", "tried", "accepted", "acceptance"], [1, 2, 3]);
+}
+
+/** Two systems each that exchange particles and volume. */
+function showGibbs(g) {
+  const s = section("Gibbs ensemble");
+  const said = ([tried, accepted]) =>
+    tried > 0 ? `${accepted} of ${tried} (${short(accepted / tried, 3)})` : "–";
+  if (g.pairs.length)
+    table(s, g.pairs.map((p) => [p.systems.join(" and "), said(p.transfers), said(p.volumes)]),
+          ["systems", "transfers accepted", "exchanges of volume accepted"], [1, 2]);
+  const figures = add(s, "div", null, "figures");
+  for (const kind of ["transfers", "volume", "activity"]) {
+    const lines = g.columns.filter((c) => c.name.startsWith(`${kind}_`) &&
+                                          !c.name.startsWith("volume_step_")).map((c) => c.line);
+    if (!lines.length) continue;
+    const figure = add(figures, "figure");
+    figure.append(chart({lines, xLabel: "step",
+                         yLabel: kind === "activity" ? kind : `${kind}, acceptance`}));
+    if (lines.length > 1) keys(figure, lines.map((l) => l.label));
+  }
 }
 
 function showSystems(e) {

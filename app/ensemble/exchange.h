@@ -1,0 +1,59 @@
+// What the systems of an ensemble exchange with one another at certain steps.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/communicator/communicator.h"
+#include "engine/job/variations.h"
+#include "engine/run/run.h"
+
+namespace perrin {
+
+class Exchange {
+ public:
+  explicit Exchange(std::int64_t every) : every_(std::uint64_t(every)) {}
+  virtual ~Exchange() = default;
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+
+  /// The first step behind this one at which there is an exchange.
+  std::uint64_t next_step(std::uint64_t step) const { return (step / every_ + 1) * every_; }
+  /// The step of the last exchange; 0: there was none.
+  std::uint64_t last_step() const { return last_step_; }
+  /// How many neighbours in the order of the systems must be in one process.
+  virtual std::int64_t together() const { return 1; }
+
+  /// A system that cannot go on.
+  struct Failure {
+    std::int64_t system;
+    std::string what;
+  };
+  /// Of systems that stand at this step; nullptr: a system takes no part, or another process has
+  /// it. All processes call it. Throws UserError, in all of them, where none can go on.
+  virtual std::vector<Failure> exchange(std::uint64_t step, const std::vector<Run*>& systems) = 0;
+
+  /// exchange.csv: its columns behind "step", and the row of the last exchange; empty: none.
+  virtual std::vector<std::string> columns() const = 0;
+  virtual std::vector<std::string> row() const = 0;
+  /// At the end, a line each: what was accepted, and what should be known.
+  virtual std::vector<std::string> summary() const = 0;
+  virtual std::vector<std::string> warnings() const { return {}; }
+
+  /// What a checkpoint of each system holds, and back: an object in JSON. Throws UserError where it
+  /// is of another ensemble.
+  virtual std::string state() const = 0;
+  virtual void restore(const std::string& text) = 0;
+
+ protected:
+  std::uint64_t every_, last_step_ = 0;
+};
+
+/// That of the ensemble. `all`: the processes that have systems; it must live as long. `threads`:
+/// of this process.
+std::unique_ptr<Exchange> make_exchange(const Variations& variations, Communicator& all,
+                                        int threads);
+
+}  // namespace perrin
