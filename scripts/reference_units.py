@@ -49,6 +49,7 @@ UNITS = {
     "of the formula": "pair_formula.pairs bond_formula.bonds angle_formula.angles "
                       "dihedral_formula.dihedrals external_formula.types "
                       "many_body_formula.pairs many_body_formula.types",
+    "exchanges": "volume.stride exchange.rows_every",
     "steps": "steps stride ramp_steps console_stride rows_every updates.every",
     "sweeps": "sweeps acceptance.stride",
     "cycles": "cycles equilibration metropolis.stride interval recompute exchange",
