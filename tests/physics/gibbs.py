@@ -123,6 +123,7 @@ class Gibbs(JobCase):
         self.close((x - 1 / 2) ** 2, 1 / 12)
         a, b = here + 1, there + 1
         self.close(x - a / (n + 2), 0)
+        self.close((x - a / (n + 2)) * here, 0)
         self.close((x - a / (n + 2)) ** 2 - a * b / (n + 2) ** 2 / (n + 3), 0)
         self.assertLess(v.min(), 5)
 
@@ -160,6 +161,55 @@ class Gibbs(JobCase):
             return (v ** n / math.factorial(n) * math.exp(-n * n * beyond / v / kt)
                     * (1 + integral / v if n == 2 else 1))
         return lambda n, v, w: weight(n, v) * weight(2 - n, w)
+
+    def test_two_types(self):
+        """Two particles each of A and B, of which all nine ways to be in two boxes have weights by
+        random places: with tail corrections of all pairs of types."""
+        cutoff, kt, edges = 1.5, 1.5, (3.2, 3.8)
+        epsilon = {"AA": 1.0, "AB": 1.5, "BB": 0.5}
+        force = {"type": "lennard_jones", "cutoff": cutoff, "truncation": "cut", "tail": True,
+                 "pairs": [{"types": list(pair), "epsilon": e, "sigma": 1}
+                           for pair, e in epsilon.items()]}
+        systems = [{"type": "random", "particles": {"A": 1, "B": 1}, "box": [edge] * 3,
+                    "min_distance": 0} for edge in edges]
+        what = job(systems, 1, force, gibbs(transfers=30), stage(8000, kt, 0.5),
+                   observers=[{"type": "trajectory", "stride": 1, "quantities": []}])
+        what["reservoir"] = {"A": 1, "B": 1}
+        self.run_job(what)
+        with h5py.File(self.path("0", "trajectory.h5")) as h:
+            species = h["particles/all/species/value"][50:]
+        found = numpy.array([(species == k).sum(axis=1) for k in range(2)])
+
+        beyond = 8 / 3 * math.pi * (cutoff ** -9 / 3 - cutoff ** -3)
+        rng = numpy.random.default_rng(2)
+        names = "AABB"
+        factor = []  # [box][a, b]: volume to the power, mean Boltzmann factor
+        for edge in edges:
+            r = rng.uniform(0, edge, (4, 300000, 3))
+            energy = {}
+            for i in range(4):
+                for j in range(i):
+                    d = r[i] - r[j]
+                    r2 = ((d - edge * numpy.round(d / edge)) ** 2).sum(axis=1)
+                    energy[j, i] = epsilon[names[j] + names[i]] * numpy.where(
+                        r2 < cutoff ** 2, 4 * (r2 ** -6 - r2 ** -3), 0)
+            weight = numpy.zeros((3, 3))
+            for a in range(3):
+                for b in range(3):
+                    there = [*range(a), *range(2, 2 + b)]
+                    u = sum((energy[pair] for pair in energy if set(pair) <= set(there)),
+                            numpy.zeros(300000))
+                    tail = beyond / edge ** 3 * (a * a * epsilon["AA"] + b * b * epsilon["BB"]
+                                                 + 2 * a * b * epsilon["AB"])
+                    weight[a, b] = edge ** (3 * (a + b)) / math.factorial(a) / math.factorial(
+                        b) * numpy.exp(-(u + tail) / kt).mean()
+            factor.append(weight)
+        expected = factor[0] * factor[1][::-1, ::-1]
+        expected /= expected.sum()
+        for a in range(3):
+            for b in range(3):  # the integrals are known to 1 %
+                self.close((found[0] == a) & (found[1] == b), expected[a, b],
+                           0.02 * expected[a, b])
 
     def test_two_particles_in_boxes_that_stay(self):
         weight = self.two(1.5, 0.8, (3.1, 3.8), gibbs(transfers=10), 20000)
