@@ -304,6 +304,20 @@ void EnsembleRun::exchange_all(std::uint64_t step) {
   if (table_) table_->add(*exchange_);
 }
 
+/// The step of the first exchange; the same in all processes. One that a stopped ensemble has come to
+/// and not made is made now.
+std::uint64_t EnsembleRun::first_exchange() const {
+  constexpr std::uint64_t nowhere = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t least = nowhere;
+  for (const auto& system : systems_)
+    if (system) least = std::min(least, system->step());
+  for (const std::string& text : all_.all_gather(std::to_string(least)))
+    least = std::min<std::uint64_t>(least, std::stoull(text));
+  if (least == nowhere) least = 0;
+  const std::uint64_t before = context_.resuming && least > 0 ? least - 1 : least;
+  return exchange_->next_step(std::max(exchange_->last_step(), before));
+}
+
 void EnsembleRun::run_with_exchange() {
   const auto n = std::int64_t(mine_.size());
   systems_.resize(std::size_t(variations_.count()));
@@ -320,7 +334,7 @@ void EnsembleRun::run_with_exchange() {
     });
   }
   begin_exchange();
-  std::uint64_t to = exchange_->next_step(exchange_->last_step());
+  std::uint64_t to = first_exchange();
   bool done = false;
   std::exception_ptr error;
   const auto between = [&]() noexcept {

@@ -51,6 +51,7 @@ class EnsembleRun {
   void run_dealt_out();
   void listen(const std::atomic<bool>& done);
   void run_with_exchange();
+  std::uint64_t first_exchange() const;
   void look_at_one();
   void run_one(std::int64_t system, int member);
   void run_whole(std::int64_t system, int member);

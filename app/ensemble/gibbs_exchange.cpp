@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <mutex>
@@ -68,11 +69,14 @@ GibbsExchange::GibbsExchange(const Variations& variations, Communicator& all, in
       all_(all),
       threads_(threads),
       pairs_(std::size_t(variations.count() / 2)) {
-  for (std::int64_t k = 0; k < variations.count(); ++k) names_.push_back(variations.name(k));
-  const JsonFile job = variations.job(0);
-  if (const auto room = job.value().find("reservoir");
-      room != job.value().end() && room->is_object())
-    for (const auto& [type, count] : room->items()) types_.push_back(type);
+  for (std::int64_t k = 0; k < variations.count(); ++k) {
+    names_.push_back(variations.name(k));
+    const JsonFile job = variations.job(k);
+    const auto room = job.value().find("reservoir");
+    if (room == job.value().end() || !room->is_object()) continue;
+    for (const auto& [type, count] : room->items())
+      if (std::ranges::find(types_, type) == types_.end()) types_.push_back(type);
+  }
   for (Pair& pair : pairs_) {
     pair.insertions.resize(2 * types_.size());
     pair.volume_step = settings_.volume ? settings_.volume->step : 0;

@@ -14,9 +14,6 @@
 // 951 (1989)): 1/z = <V/(N + 1) exp(-dU/kT)>, as long as N changes rarely to 0 in the other box.
 #pragma once
 
-#include <array>
-#include <map>
-
 #include "app/ensemble/exchange.h"
 #include "engine/components/gibbs_box.h"
 
@@ -68,7 +65,7 @@ class GibbsExchange final : public Exchange {
   Communicator& all_;
   int threads_;
   std::vector<std::string> names_;  // of systems
-  std::vector<std::string> types_;  // that come and go
+  std::vector<std::string> types_;  // that come and go in any system
   std::vector<Pair> pairs_;
 };
 

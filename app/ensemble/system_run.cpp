@@ -51,6 +51,12 @@ void SystemRun::begin() {
     continue_options(*resumed_, options_, false);
     restored.emplace(Archive::restoring(std::move(resumed_->checkpoint.records)));
   } else {
+    const fs::path before = checkpoint().string() + ".prev";
+    if (ensemble_.resuming && fs::exists(before, ignored))
+      throw UserError(fmt::format(
+          "has no {}, and the checkpoint before it, {}: rename that, and the system goes on from "
+          "there; remove both, and it begins anew",
+          checkpoint().filename().string(), before.string()));
     if (ensemble_.resuming && system_ended(folder_) == true)
       throw UserError(
           "is complete and has no checkpoint to go on from: an observer of type \"checkpoint\" "

@@ -302,6 +302,32 @@ class Ensemble(JobCase):
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
         self.assertRegex(done.stderr, "do not go together")
 
+    def test_a_checkpoint_that_is_away_is_missed(self):
+        """Only the one before is there: nothing is begun anew over what the system has written."""
+        self.run_job(job({"count": 2}, langevin(100),
+                         observers=[{"type": "checkpoint", "steps": 70}]))
+        os.remove(self.path("0", "checkpoint.h5"))
+        os.remove(self.path("0", "system.json"))
+        with open(self.path("0", "thermo.h5"), "rb") as file:
+            before = file.read()
+        done = self.perrin("resume", self.path("."), "--threads", "2")
+        self.assertNotEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stderr, "has no checkpoint.h5, and .*checkpoint.h5.prev: rename that")
+        with open(self.path("0", "thermo.h5"), "rb") as file:
+            self.assertEqual(file.read(), before)
+
+    def test_the_first_exchange_of_a_start_that_keeps_its_step(self):
+        self.run_job(job({"count": 1}, langevin(1000), observers=[CHECKPOINT, {
+            "type": "trajectory", "stride": 1000, "quantities": ["position", "velocity"]}]),
+            folder="first")
+        start = {"type": "file", "path": self.path("first", "0", "trajectory.h5"),
+                 "keep_step": True}
+        what = job({"count": 2, "vary": {TEMPERATURE: [0.9, 1.1]}, "exchange": {"every": 20}},
+                   langevin(60), system=start)
+        del what["velocity"]
+        self.run_job(what)
+        self.assertEqual([row[0] for row in self.exchanges()], [1020, 1040])
+
     # -- one file ----------------------------------------------------------------------------------
 
     def one(self, folder, system):
