@@ -505,6 +505,11 @@ def jobs(device):
         for name, integrator in (("bath", found["constraints"]["stages"][0]["integrator"]),
                                  ("chain", {"type": "nose_hoover", "timestep": 0.004,
                                             "temperature": 1, "tau": 0.2}))]
+    found["constraints, barostat"] = copy.deepcopy(found["constraints"])
+    found["constraints, barostat"]["stages"][1]["integrator"] = THERMOSTAT
+    for stage, axes in zip(found["constraints, barostat"]["stages"], ("all", "flexible")):
+        stage["integrator"] = {**stage["integrator"], "timestep": 0.004, "barostat": {
+            "pressure": 1, "tau": 0.4, "stride": 3, "axes": axes}}
     found["constraints, flat"] = copy.deepcopy(found["constraints"])
     found["constraints, flat"]["system"] |= {"box": [34, 32], "dimension": 2}
     del found["constraints, flat"]["system"]["density"]
@@ -553,6 +558,38 @@ def jobs(device):
         {"type": "monte_carlo", "sweeps": 60, "temperature": 1,
          "translation": {"displacement": 0.2}, "swap": {"trials": 0.5},
          "hybrid": {"timestep": 0.004, "steps": 5, "every": 3}}]
+    # Turns of particles that interact in all directions; and in two dimensions.
+    found["monte_carlo, turns"] = turns = job(
+        {"type": "lattice", "structure": "sc", "density": 0.04, "cells": [10, 10, 10],
+         "types": {"A": 1, "B": 1}},
+        [{"type": "gay_berne", "cutoff": 4, "truncation": "energy_shift", "pairs": [
+            {"types": list(t), "epsilon": e, "sigma": 1} for t, e in (
+                ("AA", 1), ("AB", 0.8), ("BB", 0.5))]}], THERMOSTAT,
+        orientations={"start": "random",
+                      "moments_of_inertia": {"A": [0.2, 0.8, 0.8], "B": [1, 1, 1]}})
+    turns["stages"] = copy.deepcopy(trials)
+    for k in (0, 2):
+        turns["stages"][k]["rotation"] = {"angle": 0.5, "trials": 2 - k // 2}
+    # Dipoles and all their copies, in a box that changes.
+    found["dipoles"] = job(
+        {"type": "lattice", "structure": "fcc", "density": 0.7, "cells": [5, 5, 5],
+         "types": {"A": 1, "B": 1}},
+        [{**LJ, "mixing": "geometric", "pairs": [*LJ["pairs"], {"types": ["B", "B"], "epsilon": 1,
+                                                               "sigma": 1}]},
+         {"type": "dipole_ewald", "cutoff": 2.5, "accuracy": 0.03, "surface_permittivity": 3,
+          "moments": {"A": 1, "B": 2}}],
+        {"type": "bussi", "timestep": 0.002, "temperature": 1.3, "tau": 0.1,
+         "barostat": {"pressure": 1, "tau": 0.5, "stride": 5}}, steps=120,
+        orientations={"start": "random",
+                      "moments_of_inertia": {"A": [0.1, 0.1, 0.1], "B": [0.2, 0.1, 0.1]}})
+    found["monte_carlo, flat turns"] = copy.deepcopy(flat)
+    found["monte_carlo, flat turns"] |= {
+        "orientations": {"start": "random", "moments_of_inertia": {"A": [0, 0, 1]}},
+        "forces": [LJ, {"type": "dipole", "cutoff": 2.5, "truncation": "switch",
+                        "pairs": [{"types": ["A", "A"], "strength": 1}]},
+                   {"type": "harmonic_trap", "stiffness": [0.5, 0.5, 0]}],
+        "stages": [{"type": "monte_carlo", "sweeps": 40, "temperature": 1,
+                    "translation": {"displacement": 0.2}, "rotation": {"angle": 0.8}}]}
     # Particles that come and go, in turns with dynamics; and in two dimensions, where they lie
     # unevenly.
     here = {"type": "monte_carlo", "temperature": 1.2, "translation": {"displacement": 0.2}}

@@ -196,6 +196,15 @@ const char* insertions = R"([
      "translation": {"displacement": 0.2}, "swap": {"trials": 0.2}, "insertion": [
      {"type": "B", "chemical_potential": -2, "trials": 150},
      {"type": "A", "activity": 0.02, "trials": 100}]}])";
+// Turns, of particles that interact in all directions.
+const char* turns = R"([
+    {"type": "monte_carlo", "sweeps": 14, "temperature": 1.2, "translation": {"displacement": 0.2},
+     "rotation": {"angle": 0.5, "trials": 2}, "barostat": {"pressure": 1, "tau": 4},
+     "tune": {"sweeps": 12, "acceptance": 0.5}},
+    {"type": "md", "steps": 12, "name": "dynamics",
+     "integrator": {"type": "bussi", "timestep": 0.002, "temperature": 1, "tau": 0.1}},
+    {"type": "monte_carlo", "sweeps": 12, "temperature": 1, "name": "second",
+     "rotation": {"angle": 0.3}}])";
 // In a plane, where particles lie unevenly.
 const char* flat_moves = R"([
     {"type": "monte_carlo", "sweeps": 16, "temperature": 0.3, "translation": {"displacement": 0.4},
@@ -284,8 +293,9 @@ std::string table(const std::string& type) {
 /// Where the type needs them.
 void give_orientations(Json& j, const std::string& type) {
   static const std::set<std::string> of_orientations{
-      "gay_berne",    "dipole",          "patchy",         "anisotropic_formula",
-      "active_force", "active_brownian", "run_and_tumble", "orientational_order"};
+      "gay_berne",           "dipole",       "dipole_ewald",    "patchy",
+      "anisotropic_formula", "active_force", "active_brownian", "run_and_tumble",
+      "orientational_order"};
   if (of_orientations.contains(type))
     j["orientations"] = json(R"({"moments_of_inertia": {"A": [0.2, 0.8, 0.8]}})");
 }
@@ -558,6 +568,16 @@ std::map<std::string, Json> systems() {
                                json(bussi), 20);
   trials_in_a_plane["attributes"] = json(R"j({"h": {"random": {"uniform": [0.3, 1]}}})j");
   trials_in_a_plane["stages"] = json(flat_moves);
+  Json turned = job(R"({"type": "lattice", "structure": "sc", "density": 0.04, "cells": [9, 9, 9],
+      "types": {"A": 1, "B": 1}})",
+                    {json(R"({"type": "gay_berne", "cutoff": 4, "truncation": "energy_shift",
+      "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1, "kappa": 2},
+                {"types": ["A", "B"], "epsilon": 1, "sigma": 1},
+                {"types": ["B", "B"], "epsilon": 0.5, "sigma": 1}]})")},
+                    json(bussi), 20);
+  turned["orientations"] = json(R"({"start": "random", "moments_of_inertia": {
+      "A": [0.2, 0.8, 0.8], "B": [1, 1, 1]}})");
+  turned["stages"] = json(turns);
   Json open_system = job(liquid, {json(lj_of_two)}, json(bussi), 20);
   open_system["system"]["types"] = {{"A", 1}, {"B", 1}};
   open_system["reservoir"] = {{"A", 300}, {"B", 200}};
@@ -572,6 +592,9 @@ std::map<std::string, Json> systems() {
        "temperature": 1, "friction": 1}},
       {"type": "md", "steps": 100, "integrator": {"type": "nose_hoover", "timestep": 0.004,
        "temperature": 1, "tau": 0.2}}])");
+  Json held_and_pressed = held;
+  held_and_pressed["stages"][0]["integrator"]["barostat"] =
+      json(R"({"pressure": 1, "tau": 0.3, "stride": 3})");
   Json rigid =
       job(R"({"type": "lattice", "structure": "sc", "density": 0.4, "cells": [7, 7, 7],
       "types": {"D": 1, "A": 1}})",
@@ -604,11 +627,13 @@ std::map<std::string, Json> systems() {
       {"ions with multiple time steps", std::move(slow)},
       {"ions on a mesh", std::move(meshed)},
       {"bonds of fixed lengths", std::move(held)},
+      {"bonds of fixed lengths at a pressure", std::move(held_and_pressed)},
       {"rigid bodies", std::move(rigid)},
       {"rigid bodies in a bath", std::move(rigid_in_a_bath)},
       {"particles that come and go", std::move(open_system)},
       {"trial moves", std::move(trials)},
       {"trial moves of all kinds", std::move(trials_of_all)},
+      {"trial moves that turn", std::move(turned)},
       {"trial moves in a plane", std::move(trials_in_a_plane)},
       {"trial moves of chains", std::move(trials_of_chains)},
       {"dynamic bonds", std::move(linked)},
