@@ -87,7 +87,8 @@ std::string by_its_name(std::string what, const std::string& aside, const std::s
 std::vector<std::string> losses_beside(const io::Frame& first, const io::Frame& frame,
                                        const io::Format& to) {
   std::vector<std::string> losses = io::losses(frame, to);
-  const std::string name = io::changed_attribute(first.configuration, frame.configuration);
+  const std::string name =
+      io::changed_attribute(first.configuration, frame.configuration, first.changing_attributes);
   if (to->name == "h5md" && !name.empty())
     losses.push_back(
         fmt::format("the attribute {} is not the same in all frames: H5MD keeps attributes of the "

@@ -36,8 +36,10 @@ std::string lost_attributes(const Configuration& c) {
                      fmt::join(names, ", "), names.size() > 1 ? "are" : "is");
 }
 
-std::string changed_attribute(const Configuration& a, const Configuration& b) {
+std::string changed_attribute(const Configuration& a, const Configuration& b,
+                              const std::set<std::string>& but) {
   for (const auto& [name, values] : a.attributes) {
+    if (but.contains(name)) continue;
     const auto other = b.attributes.find(name);
     if (other == b.attributes.end() || other->second != values) return name;
   }

@@ -2,6 +2,7 @@
 // /parameters/perrin/attributes of H5MD.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,8 @@ void take_attribute(Configuration& c, const std::string& name, const std::string
 void warn_unread(Configuration& c, const std::string& what, const std::string& why);
 /// "the attributes a, b are left out"; empty where there are none.
 std::string lost_attributes(const Configuration& c);
-/// The name of an attribute that is not the same in both; empty where all are.
-std::string changed_attribute(const Configuration& a, const Configuration& b);
+/// The name of an attribute that is not the same in both, `but` those; empty where all are.
+std::string changed_attribute(const Configuration& a, const Configuration& b,
+                              const std::set<std::string>& but);
 
 }  // namespace perrin::io

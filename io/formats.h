@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,8 @@ struct Frame {
   /// What the file has in other frames, and not in this one, with the place: velocities (angular
   /// momenta), images, orientations.
   std::string no_velocities, no_images, no_orientations;
+  /// Attributes, charge and diameter among them, of which an H5MD file has numbers of each frame.
+  std::set<std::string> changing_attributes;
   /// What the file has besides and no conversion keeps, a sentence each.
   std::vector<std::string> dropped;
   bool repeats = false;      // bonds, angles may be there twice: each counts

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/base/error.h"
+#include "engine/system/attribute.h"
 #include "io/formats.h"
 #include "io/h5md_file.h"
 #include "io/writer.h"
@@ -35,7 +36,8 @@ class H5mdConverter : public FrameWriter {
   H5mdConverter(const std::string& path, const Frame& first, const WriteOptions& options)
       : path_(path), first_(first), fine_(options.fine) {
     const Configuration& c = first.configuration;
-    const H5mdLayout layout = layout_for(c, options);
+    const H5mdLayout layout = layout_for(first, options);
+    changing_ = layout.changing_attributes;
     block_ = std::size_t(layout.chunk_frames);
     images_ = layout.image;
     JobRecord record;
@@ -83,6 +85,13 @@ class H5mdConverter : public FrameWriter {
     for (std::size_t i = 0; i < c.angular_momentum.size(); ++i)
       for (int axis = 0; axis < 3; ++axis)
         spin.push_back(single(c.angular_momentum[i][axis], "angular momentum", i));
+    for (const std::string& name : changing_) {
+      auto values = attribute_of(c, name);
+      if (!values)
+        throw UserError(fmt::format("{}: step {} has no attribute {}, but the first frame has",
+                                    path_, c.step, name));
+      out.attributes.emplace_back(std::move(*values));
+    }
     out.orientation = std::move(orientation);
     out.angular_momentum = std::move(spin);
     out.position = std::move(position);
@@ -99,8 +108,11 @@ class H5mdConverter : public FrameWriter {
  private:
   /// In chunks by time: as many frames as fit into a bounded buffer, and as many particles as
   /// make a chunk of about 64 KiB.
-  static H5mdLayout layout_for(const Configuration& c, const WriteOptions& options) {
+  static H5mdLayout layout_for(const Frame& first, const WriteOptions& options) {
+    const Configuration& c = first.configuration;
     H5mdLayout layout;
+    for (const std::string& name : first.changing_attributes)
+      if (attribute_of(c, name)) layout.changing_attributes.push_back(name);
     layout.velocity = !c.velocity.empty();
     layout.orientation = !c.orientation.empty();
     layout.angular_momentum = !c.angular_momentum.empty();
@@ -113,7 +125,8 @@ class H5mdConverter : public FrameWriter {
     if (!options.time_chunks) return layout;
     constexpr std::int64_t buffer = 128 << 20, chunk = 64 << 10, most = 512;
     const std::int64_t row = options.fine ? 24 : 12;
-    const std::int64_t more = 24 + 16 * layout.orientation + 12 * layout.angular_momentum;
+    const std::int64_t more = 24 + 16 * layout.orientation + 12 * layout.angular_momentum +
+                              8 * std::int64_t(layout.changing_attributes.size());
     const std::int64_t frame = std::int64_t(c.position.size()) * (row + more);
     const std::int64_t frames = std::clamp<std::int64_t>(
         buffer / frame, 1, std::clamp<std::int64_t>(options.frames, 1, most));
@@ -147,8 +160,9 @@ class H5mdConverter : public FrameWriter {
     for (std::size_t i = 0; i < n; ++i)
       need(a.types[a.type[i]] == b.types[b.type[i]], "types of particles are");
     need(a.mass == b.mass, "masses are");
-    need(a.charge == b.charge, "charges are");
-    need(a.diameter == b.diameter, "diameters are");
+    const auto stay = [&](const char* name) { return std::ranges::count(changing_, name) == 0; };
+    need(a.charge == b.charge || !stay("charge"), "charges are");
+    need(a.diameter == b.diameter || !stay("diameter"), "diameters are");
     need(a.velocity.empty() == b.velocity.empty(), "velocities (none there, or here) are");
     need(a.orientation.empty() == b.orientation.empty(), "orientations (none there, or here) are");
     need(a.angular_momentum.empty() == b.angular_momentum.empty(),
@@ -164,7 +178,8 @@ class H5mdConverter : public FrameWriter {
   Frame first_;
   bool fine_, images_ = true;
   std::size_t block_ = 1;
-  std::vector<H5mdFrame> waiting_;  // until there is a block of them
+  std::vector<std::string> changing_;  // attributes, in the order of their letters
+  std::vector<H5mdFrame> waiting_;     // until there is a block of them
   std::unique_ptr<H5mdWriter> out_;
 };
 

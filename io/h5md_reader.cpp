@@ -128,6 +128,7 @@ class H5mdReader : public FrameReader {
             H5mdGroup::Found::here)
           take_attribute(c, name, path + "/" + name, std::move(values));
       }
+    frame.changing_attributes = changing_attributes();
     frame.dropped = dropped_;
     const auto members = sort_by_id(parts, c);
     read_connectivity(root, members, asked_for_, index, c);
@@ -140,6 +141,20 @@ class H5mdReader : public FrameReader {
           fmt::format("the groups of particles {} are joined", fmt::join(names, ", ")));
     }
     return frame;
+  }
+
+  /// Those that are time-dependent elements.
+  std::set<std::string> changing_attributes() const {
+    std::set<std::string> names;
+    const auto look = [&](const Node& parent, const std::string& path, const std::string& name) {
+      if (parent.has(path) && !parent.open(path).is_dataset()) names.insert(name);
+    };
+    for (const H5mdGroup& group : groups_) look(group.node(), "charge", "charge");
+    look(file_.root(), "parameters/perrin/diameter", "diameter");
+    if (const std::string path = "parameters/perrin/attributes"; file_.root().has(path))
+      for (const std::string& name : file_.root().open(path).children())
+        look(file_.root(), path + "/" + name, name);
+    return names;
   }
 
   /// In the unit of length of the rest. Earlier versions wrote them in the job's, without a unit.

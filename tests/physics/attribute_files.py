@@ -324,6 +324,13 @@ class AttributeFiles(JobCase):
                 numpy.testing.assert_allclose(file["particles/all/charge"][:], charge[3], rtol=1e-6)
                 numpy.testing.assert_allclose(file["parameters/perrin/diameter"][:], diameter[3],
                                               rtol=1e-6)
+        self.assertNotIn("grown", self.convert("run/trajectory.h5", "converted.h5"))
+        with h5py.File(self.path("converted.h5")) as file:
+            own = file["parameters/perrin"]
+            found = own["attributes/grown"], file["particles/all/charge"], own["diameter"]
+            for element, expected in zip(found, (grown, charge, diameter)):
+                numpy.testing.assert_allclose(element["value"][:], expected, rtol=1e-12)
+            numpy.testing.assert_array_equal(own["attributes/drive"][:], DRIVE)
         self.convert("run/trajectory.h5", "converted.gsd")
         if gsd:
             for k, frame in enumerate(self.open_gsd(self.path("converted.gsd"))):
