@@ -33,6 +33,7 @@ UNITS = {
     "mass · length²": "moments_of_inertia",
     "mass": "masses particles.mass bodies.mass mass",
     "charge": "charge",
+    "charge · length": "moments",
     "neutron masses": "neutron_slab.mass layers.mass",
     "mass/time": "friction frictions gamma",
     "mass/(length · time)": "viscosity",
@@ -41,7 +42,7 @@ UNITS = {
     "1/time": "rate tumble_rate tumble_rates angular_speed angular_speeds rotational_diffusion "
               "rotational_diffusions",
     "degrees": "angle angles constraints.angles phase half_angle",
-    "radians": "rotation bend",
+    "radians": "rotation bend rotation.angle",
     "minutes": "minutes",
     "of the attribute": "swap.difference attributes.default attributes.types "
                         "random.uniform random.normal "
