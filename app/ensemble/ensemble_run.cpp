@@ -11,6 +11,7 @@
 #include "app/ensemble/deal_out.h"
 #include "app/ensemble/ensemble_store.h"
 #include "app/ensemble/gibbs_checks.h"
+#include "app/ensemble/make_exchange.h"
 #include "app/same_run.h"
 #include "engine/base/error.h"
 #include "engine/communicator/communicator.h"
@@ -304,8 +305,8 @@ void EnsembleRun::exchange_all(std::uint64_t step) {
   if (table_) table_->add(*exchange_);
 }
 
-/// The step of the first exchange; the same in all processes. One that a stopped ensemble has come to
-/// and not made is made now.
+/// The step of the first exchange; the same in all processes. One that a stopped ensemble has come
+/// to and not made is made now.
 std::uint64_t EnsembleRun::first_exchange() const {
   constexpr std::uint64_t nowhere = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t least = nowhere;

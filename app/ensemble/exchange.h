@@ -2,12 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "engine/communicator/communicator.h"
-#include "engine/job/variations.h"
 #include "engine/run/run.h"
 
 namespace perrin {
@@ -50,10 +47,5 @@ class Exchange {
  protected:
   std::uint64_t every_, last_step_ = 0;
 };
-
-/// That of the ensemble. `all`: the processes that have systems; it must live as long. `threads`:
-/// of this process.
-std::unique_ptr<Exchange> make_exchange(const Variations& variations, Communicator& all,
-                                        int threads);
 
 }  // namespace perrin

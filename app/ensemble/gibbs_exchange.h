@@ -15,7 +15,9 @@
 #pragma once
 
 #include "app/ensemble/exchange.h"
+#include "engine/communicator/communicator.h"
 #include "engine/components/gibbs_box.h"
+#include "engine/job/variations.h"
 
 namespace perrin {
 

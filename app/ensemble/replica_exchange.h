@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "app/ensemble/exchange.h"
+#include "engine/communicator/communicator.h"
+#include "engine/job/ensemble_settings.h"
 
 namespace perrin {
 

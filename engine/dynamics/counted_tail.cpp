@@ -1,7 +1,5 @@
 #include "engine/dynamics/counted_tail.h"
 
-#include "engine/dynamics/reservoir.h"
-
 namespace perrin {
 
 /// One particle has n n = 1 pairs of this kind with itself, as in a sum over ordered pairs.

@@ -1,4 +1,4 @@
-#include "app/ensemble/exchange.h"
+#include "app/ensemble/make_exchange.h"
 
 #include "app/ensemble/gibbs_exchange.h"
 #include "app/ensemble/replica_exchange.h"
