@@ -104,9 +104,9 @@ class Run {
   /// stopped, and checkpoint() says where it goes on.
   bool execute();
   /// For who drives the run from outside (python/): execute() returns false when the system has
-  /// reached this step, or soon after RunParts::interrupted says so, and continues when it is called
-  /// again, bitwise identical to a run without the pause. Nothing ends and nothing is written
-  /// meanwhile.
+  /// reached this step, or soon after RunParts::interrupted says so, and continues when it is
+  /// called again, bitwise identical to a run without the pause. Nothing ends and nothing is
+  /// written meanwhile.
   void pause_at(std::uint64_t step) { pause_at_ = step, paused_ = false; }
   /// Goes on from a checkpoint; before execute().
   void restore(Archive archive);
