@@ -1013,7 +1013,7 @@ void with_sample(const CatalogueRow& row, const F& f) {
 
 /// Where constraints follow a barostat lists are kept.
 bool serves(const std::string& traversal, const Json& j) {
-  return traversal != "cells" || !j.contains("constraints") ||
+  return !traversal.starts_with("cells") || !j.contains("constraints") ||
          j.dump().find("barostat") == std::string::npos;
 }
 
