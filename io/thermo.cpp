@@ -44,10 +44,7 @@ std::vector<std::uint8_t> axes_of_rotation(const Configuration& c) {
   return axes;
 }
 
-}  // namespace
-
-Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
-    : settings_(settings), control_(setup.has_control() ? &setup.control() : nullptr) {
+void check_settings(const ThermoSettings& settings, Setup& setup) {
   if (settings.console_stride % settings.stride != 0)
     setup.error("console_stride", fmt::format("must be a multiple of stride ({}), got {}",
                                               settings.stride, settings.console_stride));
@@ -56,6 +53,13 @@ Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
   if (settings.file.empty() && settings.console_stride == 0)
     setup.error("console_stride",
                 "must be positive if file is empty, since nothing would be written");
+}
+
+}  // namespace
+
+Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
+    : settings_(settings), control_(setup.has_control() ? &setup.control() : nullptr) {
+  check_settings(settings, setup);
   const auto number = [&](const std::string& name, const std::string& unit, auto value) {
     columns_.push_back(
         {{name, {}, unit}, [value](const Instant& i, Row& row) { row.push_back(value(i)); }});
