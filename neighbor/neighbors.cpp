@@ -412,11 +412,13 @@ bool Neighbors::state(Archive& a) {
   a("builds", builds_);
   a("flags", flags_);
   if (!has_lists()) return true;
+  if (builds_.to_host(0) == 0) {  // before the first step
+    if (!a.is_saving()) invalidate();
+    return true;
+  }
   const Box built = validity_.state(a);
   if (a.is_saving()) return true;
-  const bool never = builds_.to_host(0) == 0;
-  if (never) invalidate();
-  if (never || flags_.to_host(0) != 0) return true;  // the next update() builds
+  if (flags_.to_host(0) != 0) return true;  // the next update() builds
   return build_as_before(built);
 }
 
