@@ -31,7 +31,8 @@ set(PERRIN_PUBLIC_HEADERS
     engine/run/md_stage.h engine/run/run.h
     engine/job/plugin_api.h
     forces/angle_force.h forces/anisotropic/anisotropic_force.h
-    forces/anisotropic/ended.h forces/anisotropic/interaction.h
+    forces/anisotropic/deposit_torque.h forces/anisotropic/ended.h
+    forces/anisotropic/interaction.h
     forces/attribute_field_force.h forces/attribute_many_body.h
     forces/attribute_pair_force.h
     forces/attribute_words.h forces/bond_force.h forces/deposit.h forces/device_math.h

@@ -12,6 +12,7 @@
 #include "engine/settings/problems.h"
 #include "engine/system/nearest_vector.h"
 #include "forces/anisotropic/anisotropic_force.h"
+#include "forces/anisotropic/deposit_torque.h"
 #include "forces/charges/coulomb_constant.h"
 #include "forces/charges/dipole_sum.h"
 #include "forces/charges/ewald_error.h"
@@ -87,9 +88,7 @@ struct CorrectDipoles {
       virial.c[4] += d.z * f.force.x, virial.c[5] += d.z * f.force.y;
     }
     deposit(out, particles.n, i, force, energy, virial, Real(0.5));
-    if (out.torque == nullptr) return;
-    const Real4 before = out.torque[i];
-    out.torque[i] = {before.x + torque.x, before.y + torque.y, before.z + torque.z, 0};
+    deposit_torque(out, i, torque);
   }
 };
 
@@ -98,12 +97,7 @@ class DipoleEwald final : public Force {
   /// moments: [type]
   DipoleEwald(std::unique_ptr<Pairs> pairs, const Device& device, const EwaldTerms& terms,
               const std::vector<Real>& moments, std::string chosen)
-      : Force(pairs->traits()),
-        pairs_(std::move(pairs)),
-        waves_(device, terms, moments),
-        moment_(device, std::span<const Real>(moments)),
-        constant_(Real(terms.constant)),
-        alpha_(Real(terms.parameters.splitting)) {
+      : Force(pairs->traits()), pairs_(std::move(pairs)), waves_(device, terms, moments) {
     traits_.reads = ForceTraits::Reads::everything;  // in k space all act on all
     traits_.trials = false;
     traits_.chosen = std::move(chosen);
@@ -114,19 +108,18 @@ class DipoleEwald final : public Force {
     const ExclusionView excluded = s.neighbors->exclusions();
     if (!excluded) return;
     ForceOutput added = output;
-    added.add = true;
+    added.add = added.add_torque = true;
+    const EwaldTerms& terms = waves_.terms();
     for_each_particle(
         "corrections of dipoles", s, added,
         CorrectDipoles{s.particles.view(), s.particles.metric(), BondVector(s.particles.box),
-                       excluded, s.particles.orientations->orientation.data(), moment_.data(),
-                       constant_, alpha_, added});
+                       excluded, s.particles.orientations->orientation.data(), waves_.moments(),
+                       Real(terms.constant), Real(terms.parameters.splitting), added});
   }
 
  private:
   std::unique_ptr<Pairs> pairs_;
   DipoleSum waves_;
-  Buffer<Real> moment_;  // [type]
-  Real constant_, alpha_;
 };
 
 /// By type; reports what is wrong.

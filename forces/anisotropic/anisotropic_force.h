@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "engine/system/orientations.h"
+#include "forces/anisotropic/deposit_torque.h"
 #include "forces/anisotropic/ended.h"
 #include "forces/pair_force.h"
 
@@ -70,12 +71,8 @@ struct AnisotropicBody {
 
   PERRIN_HD void store(std::int64_t i, const Real (&sum)[sums]) const {
     if (!torque_alone) deposit_pairs<Energy>(output, n, i, sum);
-    if constexpr (!Energy) {
-      if (output.torque == nullptr) return;
-      const Real4 before = output.add_torque ? output.torque[i] : Real4{};
-      output.torque[i] = {before.x + (sum[3] + sum[6]), before.y + (sum[4] + sum[7]),
-                          before.z + (sum[5] + sum[8]), 0};
-    }
+    if constexpr (!Energy)
+      deposit_torque(output, i, {sum[3] + sum[6], sum[4] + sum[7], sum[5] + sum[8]});
   }
 };
 

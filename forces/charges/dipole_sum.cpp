@@ -5,6 +5,7 @@
 
 #include "engine/domain/reduction.h"
 #include "engine/system/orientations.h"
+#include "forces/anisotropic/deposit_torque.h"
 #include "forces/anisotropic/interaction.h"
 #include "forces/charges/wave_kernels.h"
 #include "forces/deposit.h"
@@ -119,11 +120,7 @@ struct DipoleForces {
       virial.c[3] -= m.y * w.x, virial.c[4] -= m.z * w.x, virial.c[5] -= m.z * w.y;
     }
     deposit(out, particles, i, force, energy, virial, Real(1));
-    if (out.torque == nullptr) return;
-    const bool left_out = out.on && !out.on.has(out.id[i]);
-    const Real3 torque = left_out ? Real3{} : cross(m, e);
-    const Real4 before = out.add_torque ? out.torque[i] : Real4{};
-    out.torque[i] = {before.x + torque.x, before.y + torque.y, before.z + torque.z, 0};
+    deposit_torque(out, i, cross(m, e));
   }
 };
 

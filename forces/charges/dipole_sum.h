@@ -30,6 +30,8 @@ class DipoleSum {
     return -8 * a * a * a / (3 * M_PI) *
            (std::sqrt(M_PI) / 4 * std::erf(x) - x / 2 * std::exp(-x * x));
   }
+  const EwaldTerms& terms() const { return waves_.terms(); }
+  const Real* moments() const { return moment_of_.data(); }  // [type], on the device
   /// Adds to the output. Device work; allocates at the first call.
   void compute(StepContext& s, const ForceOutput& output);
 

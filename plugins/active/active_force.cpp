@@ -8,6 +8,7 @@
 #include "engine/components/step_context.h"
 #include "engine/system/orientations.h"
 #include "engine/system/quaternion.h"
+#include "forces/anisotropic/deposit_torque.h"
 #include "forces/anisotropic/interaction.h"
 #include "forces/deposit.h"
 #include "forces/external.h"
@@ -44,11 +45,7 @@ struct Push {
     const Real on = mask[position[i].type()] ? Real(1) : Real(0);
     const Real4 q = orientation[i];
     deposit(out, n, i, (on * force) * axis_of(q), Real(0), Virial{}, Real(0));
-    if (out.torque == nullptr) return;
-    const bool left_out = out.on && !out.on.has(out.id[i]);
-    const Real3 t = rotate(q, Real3{0, 0, left_out ? Real(0) : on * torque});
-    const Real4 before = out.add_torque ? out.torque[i] : Real4{};
-    out.torque[i] = {before.x + t.x, before.y + t.y, before.z + t.z, Real(0)};
+    deposit_torque(out, i, rotate(q, Real3{0, 0, on * torque}));
   }
 };
 
