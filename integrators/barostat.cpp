@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/components/constraints.h"
 #include "engine/components/integrator.h"
 #include "engine/components/rigid_bodies.h"
 #include "engine/device/parallel.h"

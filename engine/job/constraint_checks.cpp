@@ -36,12 +36,7 @@ void Job::check_constraints() {
     box_changes |= integrator->box_mover() != nullptr;
   }
   // Particles move in units of the edges after cells have been filled.
-  const std::string& traversal = settings_.neighbors.traversal;
-  if (box_changes && (traversal == "cells" || traversal == "auto"))
-    report("neighbors.traversal",
-           fmt::format("must keep lists where the box of constrained particles changes, expected "
-                       "another than cells and auto, got {}",
-                       traversal));
+  if (box_changes) require_lists("constrained particles");
   for (std::size_t i = 0; i < parts_.observers.size(); ++i) {
     const std::string type = parts_.observers[i] ? settings_.observers[i].type() : "";
     if (type == "profile" || type == "radial_profile")

@@ -165,6 +165,8 @@ class Job {
   void check_attribute_updates();
   /// What rigid bodies do not go with.
   void check_bodies();
+  /// Where the box of these changes.
+  void require_lists(const char* what);
   /// What constraints do not go with.
   void check_constraints();
   /// Are there orientations where a force looks at them, and does somebody turn them?

@@ -365,12 +365,16 @@ void Job::check_bodies() {
     box_changes |= integrator->box_mover() != nullptr || given("shear") || given("deform");
   }
   // Sites move in units of the edges after cells have been filled.
+  if (box_changes) require_lists("rigid bodies");
+}
+
+void Job::require_lists(const char* what) {
   const std::string& traversal = settings_.neighbors.traversal;
-  if (box_changes && (traversal == "cells" || traversal == "auto"))
+  if (traversal == "cells" || traversal == "auto")
     report("neighbors.traversal",
-           fmt::format("must keep lists where the box of rigid bodies changes, expected another "
-                       "than cells and auto, got {}",
-                       traversal));
+           fmt::format("must keep lists where the box of {} changes, expected another than cells "
+                       "and auto, got {}",
+                       what, traversal));
 }
 
 void Job::check_orientations() {
