@@ -219,16 +219,7 @@ class Bodies(JobCase):
             with self.subTest(integrator["type"]):
                 steps = round(60 / integrator["timestep"])
                 self.run_job(job(TRIMER, integrator, steps=steps, density=0.4))
-                volume = self.column("volume")[steps // 50:]
-                # dV/dP from the fluctuations, for the error of the pressure.
-                slope = volume.var() / 1.5
-                expected = 216 / 0.4
-                allowed = 4 * math.hypot(self.error(volume), slope * error) + 0.002 * expected
-                self.assertLess(abs(volume.mean() - expected), allowed)
-                mean = self.column("pressure")[steps // 50:]
-                self.assertLess(abs(mean.mean() - pressure), 4 * self.error(mean) + 0.003)
-                kept = self.column("conserved_energy")
-                self.assertLess(abs(kept[-1] - kept[steps // 50]), 0.01 * 216)
+                self.check_pressed(steps // 50, 216 / 0.4, 1.5, (pressure, error), 0.01 * 216)
 
     def test_fire_finds_minima_of_places_and_directions(self):
         # Two dimers: at best all four distances between their sites are that of the lowest energy,

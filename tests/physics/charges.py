@@ -45,6 +45,18 @@ def nearest(d, h, periodic=(1, 1, 1)):
     return best
 
 
+def wave_vectors(h, alpha):
+    """Of one half of space, until nothing is left of exp(-k²/(4 alpha²)), and their squares."""
+    reciprocal = 2 * math.pi * numpy.linalg.inv(h).T
+    k_max = 2 * alpha * 6.3
+    most = [int(k_max * math.sqrt(edge @ edge) / (2 * math.pi)) + 1 for edge in h]
+    grid = numpy.stack(numpy.meshgrid(*(numpy.arange(-m, m + 1) for m in most), indexing="ij"),
+                       axis=-1).reshape(-1, 3)
+    k = grid[len(grid) // 2 + 1:] @ reciprocal
+    k2 = (k**2).sum(axis=1)
+    return k[k2 < k_max**2], k2[k2 < k_max**2]
+
+
 def ewald_energy(p, q, h, alpha, excluded=(), scale=(), surface=None, background=True):
     """Ewald's sum, of other parameters than Perrin's: pairs of the nearest 27 cells, and of wave
     vectors until nothing is left of them. alpha times the shortest height must be about 6."""
@@ -61,14 +73,7 @@ def ewald_energy(p, q, h, alpha, excluded=(), scale=(), surface=None, background
         length = math.sqrt(shift @ shift)
         if 0 < alpha * length < 6.5:
             energy += 0.5 * (q @ q) * math.erfc(alpha * length) / length
-    reciprocal = 2 * math.pi * numpy.linalg.inv(h).T
-    k_max = 2 * alpha * 6.3
-    most = [int(k_max * math.sqrt(edge @ edge) / (2 * math.pi)) + 1 for edge in h]
-    grid = numpy.stack(numpy.meshgrid(*(numpy.arange(-m, m + 1) for m in most), indexing="ij"),
-                       axis=-1).reshape(-1, 3)
-    k = grid[len(grid) // 2 + 1:] @ reciprocal
-    k2 = (k**2).sum(axis=1)
-    k, k2 = k[k2 < k_max**2], k2[k2 < k_max**2]
+    k, k2 = wave_vectors(h, alpha)
     for part in range(0, len(k), 4000):
         phase = k[part:part + 4000] @ p.T
         s2 = (numpy.cos(phase) @ q)**2 + (numpy.sin(phase) @ q)**2

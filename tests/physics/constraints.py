@@ -407,16 +407,7 @@ class Constraints(JobCase):
             with self.subTest(integrator["type"]):
                 steps = round(60 / integrator["timestep"])
                 self.run_job(self.job(constraints, integrator, LJ, steps=steps, every=steps))
-                volume = self.column("volume")[steps // 50:]
-                # dV/dP from the fluctuations, for the error of the pressure.
-                slope = volume.var() / 1.5
-                expected = 125 / 0.35
-                allowed = 4 * math.hypot(self.error(volume), slope * error) + 0.002 * expected
-                self.assertLess(abs(volume.mean() - expected), allowed)
-                mean = self.column("pressure")[steps // 50:]
-                self.assertLess(abs(mean.mean() - pressure), 4 * self.error(mean) + 0.003)
-                kept = self.column("conserved_energy")
-                self.assertLess(abs(kept[-1] - kept[steps // 50]), 0.02 * 125)
+                self.check_pressed(steps // 50, 125 / 0.35, 1.5, (pressure, error), 0.02 * 125)
                 at = self.frames("position").astype(float)[-1]
                 with h5py.File(self.path("trajectory.h5")) as f:
                     box = numpy.diag(f["particles/all/box/edges/value"][-1]) if f[

@@ -14,7 +14,7 @@ import unittest
 import h5py
 import numpy
 
-from charges import erfc, nearest, scattered, slope, tilted
+from charges import erfc, nearest, scattered, slope, tilted, wave_vectors
 from job_case import JobCase
 
 NVE = {"type": "velocity_verlet", "timestep": 0.002}
@@ -56,14 +56,7 @@ def dipole_energy(p, m, h, alpha, excluded=(), surface=None):
         energy += pairs(r[near], m[i[near]], m[j[near]])
         if 0 < alpha**2 * (shift @ shift) < 6.5**2:
             energy += 0.5 * pairs(numpy.tile(shift, (len(m), 1)), m, m)
-    reciprocal = 2 * math.pi * numpy.linalg.inv(h).T
-    k_max = 2 * alpha * 6.3
-    most = [int(k_max * math.sqrt(edge @ edge) / (2 * math.pi)) + 1 for edge in h]
-    grid = numpy.stack(numpy.meshgrid(*(numpy.arange(-n, n + 1) for n in most), indexing="ij"),
-                       axis=-1).reshape(-1, 3)
-    k = grid[len(grid) // 2 + 1:] @ reciprocal
-    k2 = (k**2).sum(axis=1)
-    k, k2 = k[k2 < k_max**2], k2[k2 < k_max**2]
+    k, k2 = wave_vectors(h, alpha)
     for part in range(0, len(k), 4000):
         phase, along = k[part:part + 4000] @ p.T, k[part:part + 4000] @ m.T
         s2 = (numpy.cos(phase) * along).sum(axis=1)**2 + (numpy.sin(phase) * along).sum(axis=1)**2

@@ -76,6 +76,19 @@ class JobCase(unittest.TestCase):
             raw = f["state/simulation/particles/" + name][()]
         return numpy.frombuffer(raw.tobytes(), "f4").reshape(-1, 4).astype(float)
 
+    def check_pressed(self, first, volume, kt, pressure, drift):
+        """Of rows from the first on: the mean volume is the one at which a bath has had this
+        pressure (value, error), and energy less heat has stayed, but for `drift`."""
+        found = self.column("volume")[first:]
+        # dV/dP from the fluctuations, for the error of the pressure.
+        slope = found.var() / kt
+        allowed = 4 * math.hypot(self.error(found), slope * pressure[1]) + 0.002 * volume
+        self.assertLess(abs(found.mean() - volume), allowed)
+        mean = self.column("pressure")[first:]
+        self.assertLess(abs(mean.mean() - pressure[0]), 4 * self.error(mean) + 0.003)
+        kept = self.column("conserved_energy")
+        self.assertLess(abs(kept[-1] - kept[first]), drift)
+
     def column(self, name, folder=".", file="thermo.h5"):
         with h5py.File(self.path(folder, file)) as h:
             return h["observables"][name]["value"][:]
