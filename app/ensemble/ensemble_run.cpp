@@ -57,7 +57,7 @@ EnsembleRun::EnsembleRun(const Variations& variations, JobOptions options, Resum
     : variations_(variations),
       options_(with_share_of_host(for_exchange(variations, std::move(options)))),
       hears_(std::move(hears)),
-      hears_runs_([this](const std::string& what) { hear(what); }),
+      hears_runs_([this](const std::string& line) { hear(line); }),
       console_(options_.quiet || !all_.first()),
       context_{variations, {}, resumed.resuming, std::move(resumed.changes)} {
   const int threads = options_.threads;
@@ -136,18 +136,13 @@ void EnsembleRun::warn(const std::string& what) {
   hears_(what);
 }
 
-/// What the run of a system warns of, on any thread.
-void EnsembleRun::hear(const std::string& what) {
+/// What the run of a system warns of, on any thread: "system 3: warning: …". Lines without a system
+/// before them are in the log already.
+void EnsembleRun::hear(const std::string& line) {
   const std::lock_guard lock(hearing_);
-  const std::string system = "system ";
-  const std::size_t name = what.starts_with(system) ? what.find(": ") : std::string::npos;
-  // "system 3: …", and not "system 3 failed: …"
-  const bool named = name != std::string::npos && what.find(' ', system.size()) == name + 1;
-  const std::string line =
-      named ? what.substr(0, name + 2) + "warning: " + what.substr(name + 2) : "warning: " + what;
-  if (named) console_.log().put(line);  // others are in it
+  if (line.starts_with("system ")) console_.log().put(line);
   if (hears_)
-    hears_(what);
+    hears_(WarningsHeard::without_mark(line));
   else
     fmt::print(stderr, "{}\n", line);
 }

@@ -63,7 +63,7 @@ class EnsembleRun {
   void failed(std::int64_t system, const std::string& what);
   void tell_warnings(const SystemRun& run);
   void warn(const std::string& what);
-  void hear(const std::string& what);
+  void hear(const std::string& line);
   void summary(double seconds);
   template <class F>
   bool guarded(std::int64_t system, const F& f);

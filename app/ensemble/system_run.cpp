@@ -51,7 +51,7 @@ void SystemRun::begin() {
     continue_options(*resumed_, options_, false);
     restored.emplace(Archive::restoring(std::move(resumed_->checkpoint.records)));
   } else {
-    const fs::path before = checkpoint().string() + ".prev";
+    const fs::path before = previous_checkpoint(checkpoint());
     if (ensemble_.resuming && fs::exists(before, ignored))
       throw UserError(fmt::format(
           "has no {}, and the checkpoint before it, {}: rename that, and the system goes on from "

@@ -29,14 +29,18 @@ WarningsHeard::WarningsHeard(Function function) : function_(std::move(function))
 WarningsHeard::~WarningsHeard() { heard = before_; }
 
 bool WarningsHeard::tell(const std::string& line) {
-  const std::size_t at = place_of_mark(line);
-  if (heard == nullptr || at == std::string::npos) return false;
-  heard->function_(line.substr(0, at) + line.substr(at + mark.size()));
+  if (heard == nullptr || !is_warning(line)) return false;
+  heard->function_(line);
   return true;
 }
 
 bool WarningsHeard::is_warning(const std::string& line) {
   return place_of_mark(line) != std::string::npos;
+}
+
+std::string WarningsHeard::without_mark(const std::string& line) {
+  const std::size_t at = place_of_mark(line);
+  return at == std::string::npos ? line : line.substr(0, at) + line.substr(at + mark.size());
 }
 
 }  // namespace perrin

@@ -10,17 +10,19 @@ namespace perrin {
 /// a run has them all the same.
 class WarningsHeard {
  public:
-  using Function = std::function<void(const std::string& what)>;
+  using Function = std::function<void(const std::string& line)>;
   /// An empty function changes nothing.
   explicit WarningsHeard(Function function);
   ~WarningsHeard();
   WarningsHeard(const WarningsHeard&) = delete;
   WarningsHeard& operator=(const WarningsHeard&) = delete;
 
-  /// Whether somebody hears it: a line for which is_warning(), without that word.
+  /// Whether somebody hears it: a line for which is_warning().
   static bool tell(const std::string& line);
   /// "warning: …", or of one of several runs "system 3: warning: …".
   static bool is_warning(const std::string& line);
+  /// Such a line without that word.
+  static std::string without_mark(const std::string& line);
 
  private:
   Function function_;

@@ -144,7 +144,8 @@ void Session::interrupt() { interrupted_ = true; }
 
 /// Without the lock of the interpreter.
 bool Session::execute() {
-  const WarningsHeard heard([this](const std::string& warning) { hear(warning); });
+  const WarningsHeard heard(
+      [this](const std::string& line) { hear(WarningsHeard::without_mark(line)); });
   return run_->execute();
 }
 
