@@ -1,17 +1,22 @@
 // What the systems of an ensemble exchange with one another at certain steps.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "engine/components/integrator.h"
+#include "engine/dynamics/simulation.h"
+#include "engine/job/ensemble_settings.h"
 #include "engine/run/run.h"
 
 namespace perrin {
 
 class Exchange {
  public:
-  explicit Exchange(std::int64_t every) : every_(std::uint64_t(every)) {}
+  explicit Exchange(const ExchangeSettings& settings)
+      : every_(std::uint64_t(settings.every)), stages_(settings.stages) {}
   virtual ~Exchange() = default;
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
@@ -45,7 +50,21 @@ class Exchange {
   virtual void restore(const std::string& text) = 0;
 
  protected:
+  /// Whether it is here, in a stage in which there are exchanges.
+  bool takes_part(const Run* run) const {
+    return run != nullptr && (stages_.empty() || std::ranges::any_of(stages_, [run](auto& stage) {
+                                return stage == run->stage_name() || stage == run->stage_type();
+                              }));
+  }
+  /// Temperature times Boltzmann's constant of the running stage's heat bath; 0: it has none.
+  static double kt_of(const Simulation& s) {
+    return s.bath() ? s.bath()->bath_kt(s.step()).value_or(0) : 0;
+  }
+
   std::uint64_t every_, last_step_ = 0;
+
+ private:
+  std::vector<std::string> stages_;
 };
 
 }  // namespace perrin

@@ -12,7 +12,6 @@
 #include "engine/base/error.h"
 #include "engine/components/integrator.h"
 #include "engine/dynamics/simulation.h"
-#include "engine/run/warnings_heard.h"
 #include "engine/settings/json_file.h"
 #include "rng/keyed.h"
 
@@ -26,10 +25,6 @@ double uniform_of(Philox& random) { return (double(random.next()) + 0.5) * 0x1p-
 
 std::uint32_t drawn_below(std::uint32_t n, std::uint32_t word) {
   return std::uint32_t((std::uint64_t(n) * word) >> 32);
-}
-
-double gibbs_kt(const Simulation& s) {
-  return s.bath() ? s.bath()->bath_kt(s.step()).value_or(0) : 0;
 }
 
 GibbsBox& box_of(Simulation& s) {
@@ -54,7 +49,7 @@ struct GibbsExchange::Boxes {
   std::vector<std::size_t> of_type;  // [place in GibbsBox::types()]: place in types_
 
   Boxes(Simulation& first, Simulation& second, const std::vector<std::string>& types)
-      : box{&box_of(first), &box_of(second)}, kt(gibbs_kt(first)) {
+      : box{&box_of(first), &box_of(second)}, kt(kt_of(first)) {
     box[0]->open(first), box[1]->open(second);
     for (const std::uint32_t type : box[0]->types())
       of_type.push_back(
@@ -63,7 +58,7 @@ struct GibbsExchange::Boxes {
 };
 
 GibbsExchange::GibbsExchange(const Variations& variations, Communicator& all, int threads)
-    : Exchange(variations.settings().exchange->every),
+    : Exchange(*variations.settings().exchange),
       settings_(*variations.settings().exchange),
       seed_(variations.seed()),
       all_(all),
@@ -81,12 +76,6 @@ GibbsExchange::GibbsExchange(const Variations& variations, Communicator& all, in
     pair.insertions.resize(2 * types_.size());
     pair.volume_step = settings_.volume ? settings_.volume->step : 0;
   }
-}
-
-bool GibbsExchange::takes_part(const Run* run) const {
-  if (run == nullptr) return false;
-  return settings_.stages.empty() ||
-         std::ranges::find(settings_.stages, run->stage_name()) != settings_.stages.end();
 }
 
 /// Pairs are independent of one another: on as many threads as there are.
@@ -132,8 +121,8 @@ std::vector<Exchange::Failure> GibbsExchange::exchange(std::uint64_t step,
 
 void GibbsExchange::exchange_pair(std::uint64_t step, std::int64_t k, Run& first, Run& second) {
   Simulation &a = first.simulation(), &b = second.simulation();
-  const double kt = gibbs_kt(a);
-  if (!(kt > 0) || kt != gibbs_kt(b))
+  const double kt = kt_of(a);
+  if (!(kt > 0) || kt != kt_of(b))
     throw UserError(fmt::format("systems {} and {} exchange particles at different temperatures",
                                 names_[2 * std::size_t(k)], names_[2 * std::size_t(k) + 1]));
   if (a.particles.types != b.particles.types || first.forces_record() != second.forces_record())

@@ -52,7 +52,6 @@ class GibbsExchange final : public Exchange {
   };
   struct Boxes;
 
-  bool takes_part(const Run* run) const;
   void exchange_pair(std::uint64_t step, std::int64_t pair, Run& first, Run& second);
   void transfer(Pair& pair, const Boxes& boxes, Philox& random) const;
   void change_volumes(Pair& pair, const Boxes& boxes, Philox& random) const;

@@ -31,8 +31,6 @@ const Barostat* barostat_of(const Simulation& s) {
              : nullptr;
 }
 
-double kt_of(const Simulation& s) { return s.bath() ? s.bath()->bath_kt(s.step()).value_or(0) : 0; }
-
 [[noreturn]] void refuse(std::int64_t k, const std::string& why) {
   throw UserError(fmt::format("ensemble.exchange: systems {} and {} cannot exchange particles: {}",
                               k, k + 1, why));
@@ -107,7 +105,7 @@ struct ReplicaExchange::Card {
 
 ReplicaExchange::ReplicaExchange(ExchangeSettings settings, std::uint64_t seed,
                                  std::int64_t systems, Communicator& all)
-    : Exchange(settings.every),
+    : Exchange(settings),
       settings_(std::move(settings)),
       seed_(seed),
       all_(all),
@@ -116,12 +114,6 @@ ReplicaExchange::ReplicaExchange(ExchangeSettings settings, std::uint64_t seed,
       pairs_(std::size_t(std::max<std::int64_t>(systems - 1, 0))),
       known_(std::size_t(systems)) {
   std::iota(replica_.begin(), replica_.end(), 0);
-}
-
-bool ReplicaExchange::takes_part(const Run* run) const {
-  if (run == nullptr) return false;
-  return settings_.stages.empty() ||
-         std::ranges::find(settings_.stages, run->stage_name()) != settings_.stages.end();
 }
 
 /// `tried`: it is in a pair of this attempt.

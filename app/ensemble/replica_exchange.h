@@ -49,7 +49,6 @@ class ReplicaExchange final : public Exchange {
     std::int64_t pair;
     double into_first = 1, into_second = 1;  // factors of velocities
   };
-  bool takes_part(const Run* run) const;
   Card card_of(std::int64_t system, Run& run, bool tried);
   std::vector<Card> cards_of_all(std::int64_t first, const std::vector<Run*>& systems);
   std::vector<double> energies_of_all(const std::vector<std::int64_t>& pairs,

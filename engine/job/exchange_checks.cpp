@@ -28,6 +28,29 @@ bool may_differ(const std::string& path) {
   return key == "translation" || key == "swap" || key == "tune";
 }
 
+/// What a value says of "neighbors.exclusions"; null: nothing.
+Json exclusions_in(const std::string& path, const Json& value) {
+  if (path.starts_with("neighbors.exclusions")) return value;
+  return path == "neighbors" && value.is_object() ? value.value("exclusions", Json()) : Json();
+}
+
+/// Replicas exchange their particles, and what lists leave out stays.
+void check_replicas(
+    const std::vector<std::vector<std::pair<std::string, Json>>>& values,
+    const std::function<void(const std::string& path, const std::string& what)>& report) {
+  for (std::size_t k = 1; k < values.size(); ++k)
+    for (std::size_t n = 0; n < values[k].size(); ++n) {
+      const std::string& path = values[k][n].first;
+      const Json first = exclusions_in(path, values[0].at(n).second),
+                 other = exclusions_in(path, values[k][n].second);
+      if (first == other) continue;
+      return report(join_path("ensemble.vary", path),
+                    fmt::format("must exclude the same pairs in systems that exchange their "
+                                "particles, got {} and {}",
+                                shown(first), shown(other)));
+    }
+}
+
 }  // namespace
 
 void check_exchange(
@@ -45,6 +68,7 @@ void check_exchange(
     refuse("transfers", exchange.transfers.has_value());
     refuse("volume", exchange.volume.has_value());
     refuse("rows_every", exchange.rows_every.has_value());
+    check_replicas(values, report);
     return;
   }
   if (exchange.transfers == 0 && !exchange.volume)
@@ -67,6 +91,23 @@ void check_exchange(
                          "and {}",
                          k, k + 1, shown(value), shown(other)));
     }
+}
+
+void check_exchange_stages(
+    const ExchangeSettings& settings, const Json& stages,
+    const std::function<void(const std::string& path, const std::string& what)>& report) {
+  if (!stages.is_array()) return;  // reported with the job
+  std::vector<std::string> known;
+  for (const Json& stage : stages)
+    for (const char* const key : {"name", "type"})
+      if (stage.is_object() && stage.contains(key) && stage[key].is_string() &&
+          std::ranges::find(known, stage[key].get<std::string>()) == known.end())
+        known.push_back(stage[key]);
+  for (std::size_t k = 0; k < settings.stages.size(); ++k)
+    if (std::ranges::find(known, settings.stages[k]) == known.end())
+      report(fmt::format("ensemble.exchange.stages[{}]", k),
+             fmt::format("no stage has the name or the type \"{}\"; {}", settings.stages[k],
+                         suggest(settings.stages[k], known)));
 }
 
 }  // namespace perrin

@@ -15,5 +15,9 @@ void check_exchange(
     const EnsembleSettings& settings,
     const std::vector<std::vector<std::pair<std::string, Json>>>& values,
     const std::function<void(const std::string& path, const std::string& what)>& report);
+/// `stages`: of a job of the ensemble.
+void check_exchange_stages(
+    const ExchangeSettings& settings, const Json& stages,
+    const std::function<void(const std::string& path, const std::string& what)>& report);
 
 }  // namespace perrin

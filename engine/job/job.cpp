@@ -173,6 +173,7 @@ void Job::name_stages() {
   for (const auto& part : settings_.stages) {
     if (!part) return;  // what it is called is not known
     parts_.stage_names.push_back(record_component(part).value("name", part.row->type));
+    parts_.stage_types.push_back(part.row->type);
   }
   for (const auto& observer : settings_.observers) {
     auto& called = parts_.observer_stages.emplace_back();

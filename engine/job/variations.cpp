@@ -67,7 +67,9 @@ void Variations::parse(const Catalogue& catalogue) {
   if (problems_.empty()) check_exchange(settings_, values_, say);
   if (!problems_.empty()) return;
   try {
-    job(0);
+    const JsonFile first = job(0);
+    if (settings_.exchange && first.value().contains("stages"))
+      check_exchange_stages(*settings_.exchange, first.value()["stages"], say);
   } catch (const UserError& e) {
     report("ensemble.vary", e.what());
   }

@@ -35,7 +35,7 @@ struct RunParts {
   };
   std::vector<Call> calls;  // empty: none has one
   std::vector<std::unique_ptr<Stage>> stages;
-  std::vector<std::string> stage_names;  // for the console
+  std::vector<std::string> stage_names, stage_types;  // a stage without a name has its type's
   std::filesystem::path output_directory;
   std::uint64_t seed = 0;
   bool quiet = false;
@@ -71,6 +71,7 @@ class Run {
   /// The settings of all forces, and what they say of themselves.
   const std::string& forces_record() const { return parts_.forces_record; }
   const std::string& stage_name() const { return parts_.stage_names.at(stage_); }
+  const std::string& stage_type() const { return parts_.stage_types.at(stage_); }
   const std::filesystem::path& output_directory() const { return parts_.output_directory; }
   std::uint64_t seed() const { return parts_.seed; }
   bool quiet() const { return parts_.quiet; }

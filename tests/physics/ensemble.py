@@ -144,6 +144,10 @@ class Ensemble(JobCase):
                 ({"count": 2, "vary": {"stages[0].integrator.temprature": [1, 1]}},
                  "system 0 and 1 others:(.|\n)*did you mean \"temperature\""),
                 ({"count": 2, "exchange": {"every": 0}}, "ensemble.exchange.every"),
+                ({"count": 2, "exchange": {"every": 5, "stages": ["equlibration"]}},
+                 "exchange.stages.0.: no stage has the name or the type \"equlibration\""),
+                ({"vary": {"neighbors.exclusions": [["bonds"], []]}, "exchange": {"every": 5}},
+                 "neighbors.exclusions.*: must exclude the same pairs in .* list ..bonds"),
                 ({"count": 2, "varied": {}}, "unknown key; expected one of"),
                 ({"vary": {"ensemble.count": [1]}}, "cannot vary itself")):
             with self.subTest(ensemble):
@@ -613,6 +617,13 @@ class Ensemble(JobCase):
                     for name in ("volume", "potential_energy"):
                         numpy.testing.assert_allclose(self.column(name, f"with/{k}"),
                                                       self.column(name, f"without/{k}"), rtol=1e-3)
+
+    def test_stages_of_exchanges_by_type(self):
+        stage = langevin(60, name="production")
+        for name in ("md", "production"):
+            done = self.run_job(job({"vary": {TEMPERATURE: [1, 1.05]}, "exchange": {
+                "every": 20, "stages": [name]}}, stage), folder=name)
+            self.assertRegex(done.stdout, r"exchange  0 and 1: \d of [1-9]")
 
     def test_what_cannot_be_exchanged_is_told(self):
         nve = {"type": "md", "steps": 40,

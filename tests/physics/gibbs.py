@@ -410,7 +410,7 @@ class Gibbs(JobCase):
             "type": "langevin", "timestep": 0.001, "temperature": 1, "friction": 1}}
         wrong(r"stages\[1\]\.type: is \"md\", which exchanges no particles: expected "
               r"\"monte_carlo\"", stages=[stage(5), md])
-        wrong(r"stages: has none of those that ensemble\.exchange\.stages names",
+        wrong(r"ensemble\.exchange\.stages\[0\]: no stage has the name or the type \"production\"",
               exchange=gibbs(stages=["production"]))
         wrong(r"barostat: cannot be combined with a reservoir",
               stages=[stage(5, barostat={"pressure": 1, "tau": 10})])

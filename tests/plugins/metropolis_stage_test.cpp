@@ -51,7 +51,7 @@ struct StageRun {
     register_components(registry);
     RunParts parts;
     parts.stages.push_back(make_component<Stage>(registry, json, context(resumed)));
-    parts.stage_names = {"metropolis"};
+    parts.stage_names = parts.stage_types = {"metropolis"};
     parts.quiet = quiet;
     parts.default_checkpoint = folder / "checkpoint.h5";
     parts.write_checkpoint = [this](const std::filesystem::path&, const Archive& a) {

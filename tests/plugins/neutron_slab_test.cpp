@@ -402,7 +402,7 @@ struct StageRun {
     register_components(registry);
     perrin::RunParts parts;
     parts.stages.push_back(perrin::make_component<perrin::Stage>(registry, json, context(resumed)));
-    parts.stage_names = {"neutron_slab"};
+    parts.stage_names = parts.stage_types = {"neutron_slab"};
     parts.quiet = true;
     parts.default_checkpoint = folder / "checkpoint.h5";
     parts.write_checkpoint = [this](const std::filesystem::path&, const perrin::Archive& a) {
