@@ -59,7 +59,11 @@ SignalWatch::SignalWatch() {
 }
 
 SignalWatch::~SignalWatch() {
-  for (std::size_t k = 0; k < count; ++k) sigaction(signals[k].number, &before_[k], nullptr);
+  for (std::size_t k = 0; k < count; ++k) {
+    const bool ignore = signals[k].warning && before_[k].sa_handler == SIG_DFL;
+    const struct sigaction action = ignore ? action_of(SIG_IGN) : before_[k];
+    sigaction(signals[k].number, &action, nullptr);
+  }
 }
 
 int SignalWatch::received() {
