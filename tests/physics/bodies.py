@@ -213,7 +213,8 @@ class Bodies(JobCase):
         held = self.column("pressure")[100:]
         pressure, error = held.mean(), self.error(held)
         barostat = {"pressure": float(pressure), "tau": 1}
-        for integrator in ({**bath, "barostat": barostat},
+        # The compressibility that the width of the volumes says: they are independent after tau.
+        for integrator in ({**bath, "barostat": {**barostat, "compressibility": 0.7, "stride": 5}},
                            {"type": "nose_hoover", "timestep": 0.002, "temperature": 1.5,
                             "tau": 0.2, "barostat": {**barostat, "tau": 2}}):
             with self.subTest(integrator["type"]):

@@ -397,15 +397,16 @@ class Constraints(JobCase):
         edges, bonds, _ = self.molecules(WATER, 0.35, (5, 5, 5))
         constraints = {"bonds": {"1": 0.6}, "angles": {"1": BENT}}
         bath = {"type": "langevin", "timestep": 0.004, "temperature": 1.5, "friction": 1}
-        self.run_job(self.job(constraints, bath, LJ, steps=10000))
+        self.run_job(self.job(constraints, bath, LJ, steps=20000))
         held = self.column("pressure")[100:]
         pressure, error = held.mean(), self.error(held)
-        barostat = {"pressure": float(pressure), "tau": 1}
+        # The compressibility that the width of the volumes says: they are independent after tau.
+        barostat = {"pressure": float(pressure), "tau": 1, "compressibility": 1.4, "stride": 5}
         for integrator in ({**bath, "barostat": barostat},
                            {"type": "bussi", "timestep": 0.004, "temperature": 1.5,
-                            "tau": 0.2, "barostat": {**barostat, "axes": "xy,z"}}):
+                            "tau": 0.2, "barostat": {**barostat, "axes": "z"}}):
             with self.subTest(integrator["type"]):
-                steps = round(60 / integrator["timestep"])
+                steps = round(90 / integrator["timestep"])
                 self.run_job(self.job(constraints, integrator, LJ, steps=steps, every=steps))
                 self.check_pressed(steps // 50, 125 / 0.35, 1.5, (pressure, error), 0.02 * 125)
                 at = self.frames("position").astype(float)[-1]
