@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "engine/base/error.h"
@@ -22,11 +24,16 @@ struct Fft3::Plan {
   std::vector<kissfft<Lanes>> forward, inverse;  // [axis]
 #endif
 #ifdef PERRIN_CUFFT
-  cufftHandle handle = 0;
-  bool made = false;
-  ~Plan() {
-    if (made) cufftDestroy(handle);
-  }
+  struct Handle {
+    cufftHandle handle = 0;
+    Handle() = default;
+    Handle(Handle&& other) noexcept : handle(std::exchange(other.handle, 0)) {}
+    ~Handle() {
+      if (handle != 0) cufftDestroy(handle);
+    }
+  };
+  Handle forward_on_gpu;
+  std::map<int, Handle> inverse_on_gpu;  // by the number of meshes
 #endif
 };
 
@@ -72,64 +79,73 @@ void transform(const Device& device, const kissfft<Lanes>& fft, Complex* data, c
       lines.count * lines.n > 2048);
 }
 
-/// Lines of n numbers, one after another, that are real in space: two of them, a and b, are one
-/// transform, that of a + i b. Of the transforms A and B the first half is read and written,
-/// numbers 0 … n/2: the others are their conjugates. Forward: a and b have no imaginary parts.
-void transform_pairs(const Device& device, const kissfft<Lanes>& fft, Complex* data, std::int64_t n,
-                     std::int64_t count, bool inverse) {
-  const std::int64_t pairs = count / 2, tasks = (pairs + Lanes::count - 1) / Lanes::count;
+/// Calls pair(first, some) for as many lines as there are lanes, of `count` pairs of lines.
+template <class F>
+void for_pairs(const Device& device, std::int64_t n, std::int64_t pairs, const F& pair) {
+  const std::int64_t tasks = (pairs + Lanes::count - 1) / Lanes::count;
   for_tasks(
       device, tasks,
       [&](std::int64_t task, int) {
         static thread_local std::vector<Number> in, out;
         in.assign(std::size_t(n), Number{}), out.resize(std::size_t(n));
         const std::int64_t first = task * Lanes::count;
-        const std::int64_t some = std::min<std::int64_t>(Lanes::count, pairs - first);
-        Complex *a[Lanes::count], *b[Lanes::count];
-        for (std::int64_t lane = 0; lane < some; ++lane)
-          a[lane] = data + 2 * (first + lane) * n, b[lane] = a[lane] + n;
-        for (std::int64_t k = 0; k < n; ++k) {
-          Lanes re, im;
-          const std::int64_t from = inverse && 2 * k > n ? n - k : k;
-          const Real sign = from == k ? Real(1) : Real(-1);  // of imaginary parts
-          for (std::int64_t lane = 0; lane < some; ++lane) {
-            const Complex x = a[lane][from], y = b[lane][from];
-            re[lane] = inverse ? x.re - sign * y.im : x.re;
-            im[lane] = inverse ? sign * x.im + y.re : y.re;
-          }
-          in[std::size_t(k)] = {re, im};
-        }
-        fft.transform(in.data(), out.data());
-        for (std::int64_t k = 0; k < n; ++k) {
-          const Number z = out[std::size_t(k)], mirrored = out[std::size_t(k > 0 ? n - k : 0)];
-          const Lanes re = z.real(), im = z.imag();
-          if (inverse) {
-            for (std::int64_t lane = 0; lane < some; ++lane)
-              a[lane][k] = {re[lane], Real(0)}, b[lane][k] = {im[lane], Real(0)};
-          } else if (2 * k <= n) {
-            const Lanes other_re = mirrored.real(), other_im = mirrored.imag();
-            for (std::int64_t lane = 0; lane < some; ++lane) {
-              a[lane][k] = {Real(0.5) * (re[lane] + other_re[lane]),
-                            Real(0.5) * (im[lane] - other_im[lane])};
-              b[lane][k] = {Real(0.5) * (im[lane] + other_im[lane]),
-                            Real(0.5) * (other_re[lane] - re[lane])};
-            }
-          }
-        }
+        pair(first, std::min<std::int64_t>(Lanes::count, pairs - first), in, out);
       },
-      count * n > 2048);
+      2 * pairs * n > 2048);
 }
 
-/// The other half of the transform of real numbers.
-void complete(const Device& device, Complex* data, const Fft3::Size& size) {
-  for_pieces(device, size[0] * size[1], 64, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t line = begin; line < end; ++line) {
-      const std::int64_t x = line / size[1], y = line % size[1];
-      const std::int64_t other_x = x > 0 ? size[0] - x : 0, other_y = y > 0 ? size[1] - y : 0;
-      const Complex* const from = data + (other_x * size[1] + other_y) * size[2];
-      Complex* const to = data + line * size[2];
-      for (std::int64_t z = size[2] / 2 + 1; z < size[2]; ++z)
-        to[z] = {from[size[2] - z].re, -from[size[2] - z].im};
+/// Lines of n real numbers, one after another: two of them, a and b, are one transform, that of
+/// a + i b.
+void transform_real(const Device& device, const kissfft<Lanes>& fft, const Real* space,
+                    Complex* waves, std::int64_t n, std::int64_t lines) {
+  const std::int64_t half = n / 2 + 1;
+  for_pairs(device, n, lines / 2, [&](std::int64_t first, std::int64_t some, auto& in, auto& out) {
+    for (std::int64_t k = 0; k < n; ++k) {
+      Lanes re, im;
+      for (std::int64_t lane = 0; lane < some; ++lane) {
+        const Real* const a = space + 2 * (first + lane) * n;
+        re[lane] = a[k], im[lane] = a[n + k];
+      }
+      in[std::size_t(k)] = {re, im};
+    }
+    fft.transform(in.data(), out.data());
+    for (std::int64_t k = 0; k < half; ++k) {
+      const Number z = out[std::size_t(k)], mirrored = out[std::size_t(k > 0 ? n - k : 0)];
+      const Lanes re = z.real(), im = z.imag();
+      const Lanes other_re = mirrored.real(), other_im = mirrored.imag();
+      for (std::int64_t lane = 0; lane < some; ++lane) {
+        Complex* const a = waves + 2 * (first + lane) * half;
+        a[k] = {Real(0.5) * (re[lane] + other_re[lane]), Real(0.5) * (im[lane] - other_im[lane])};
+        a[half + k] = {Real(0.5) * (im[lane] + other_im[lane]),
+                       Real(0.5) * (other_re[lane] - re[lane])};
+      }
+    }
+  });
+}
+
+/// Back from the halves of the transforms.
+void transform_back(const Device& device, const kissfft<Lanes>& fft, const Complex* waves,
+                    Real* space, std::int64_t n, std::int64_t lines) {
+  const std::int64_t half = n / 2 + 1;
+  for_pairs(device, n, lines / 2, [&](std::int64_t first, std::int64_t some, auto& in, auto& out) {
+    for (std::int64_t k = 0; k < n; ++k) {
+      Lanes re, im;
+      const std::int64_t from = k < half ? k : n - k;
+      const Real sign = k < half ? Real(1) : Real(-1);  // of imaginary parts
+      for (std::int64_t lane = 0; lane < some; ++lane) {
+        const Complex* const a = waves + 2 * (first + lane) * half;
+        const Complex x = a[from], y = a[half + from];
+        re[lane] = x.re - sign * y.im, im[lane] = sign * x.im + y.re;
+      }
+      in[std::size_t(k)] = {re, im};
+    }
+    fft.transform(in.data(), out.data());
+    for (std::int64_t k = 0; k < n; ++k) {
+      const Lanes re = out[std::size_t(k)].real(), im = out[std::size_t(k)].imag();
+      for (std::int64_t lane = 0; lane < some; ++lane) {
+        Real* const a = space + 2 * (first + lane) * n;
+        a[k] = re[lane], a[n + k] = im[lane];
+      }
     }
   });
 }
@@ -181,10 +197,9 @@ Fft3::Fft3(const Device& device, const Size& size)
     : device_(device), size_(size), plan_(std::make_unique<Plan>()) {
 #ifdef PERRIN_CUFFT
   if (device.is_cuda()) {
-    check_cufft(cufftPlan3d(&plan_->handle, int(size[0]), int(size[1]), int(size[2]),
-                            sizeof(Real) == 4 ? CUFFT_C2C : CUFFT_Z2Z),
+    check_cufft(cufftPlan3d(&plan_->forward_on_gpu.handle, int(size[0]), int(size[1]),
+                            int(size[2]), sizeof(Real) == 4 ? CUFFT_R2C : CUFFT_D2Z),
                 "a plan");
-    plan_->made = true;
     return;
   }
 #endif
@@ -196,55 +211,72 @@ Fft3::Fft3(const Device& device, const Size& size)
 #endif
 }
 
-void Fft3::run([[maybe_unused]] Complex* data, [[maybe_unused]] bool inverse) const {
+void Fft3::prepare_inverse([[maybe_unused]] int count) {
+#ifdef PERRIN_CUFFT
+  if (!device_.is_cuda() || plan_->inverse_on_gpu.contains(count)) return;
+  int n[3] = {int(size_[0]), int(size_[1]), int(size_[2])};
+  int half[3] = {n[0], n[1], n[2] / 2 + 1};
+  check_cufft(cufftPlanMany(&plan_->inverse_on_gpu[count].handle, 3, n, half, 1, int(waves()), n,
+                            1, n[0] * n[1] * n[2], sizeof(Real) == 4 ? CUFFT_C2R : CUFFT_Z2D,
+                            count),
+              "a plan");
+#endif
+}
+
+void Fft3::forward(const Real* space, Complex* waves) const {
   if (device_.halt().skipping()) return;
 #ifdef PERRIN_CUFFT
   if (device_.is_cuda()) {
-    check_cufft(cufftSetStream(plan_->handle, device_.queue().stream()), "its stream");
-    const int direction = inverse ? CUFFT_INVERSE : CUFFT_FORWARD;
-    if constexpr (sizeof(Real) == 4) {
-      auto* const at = reinterpret_cast<cufftComplex*>(data);
-      check_cufft(cufftExecC2C(plan_->handle, at, at, direction), "a transform");
-    } else {
-      auto* const at = reinterpret_cast<cufftDoubleComplex*>(data);
-      check_cufft(cufftExecZ2Z(plan_->handle, at, at, direction), "a transform");
-    }
-    device_.queue().begin_anew();  // its kernels are not ours
-    return;
+    const cufftHandle plan = plan_->forward_on_gpu.handle;
+    check_cufft(cufftSetStream(plan, device_.queue().stream()), "its stream");
+    // cuFFT's types are not const; what is transformed to another place stays.
+    if constexpr (sizeof(Real) == 4)
+      check_cufft(cufftExecR2C(plan, reinterpret_cast<cufftReal*>(const_cast<Real*>(space)),
+                               reinterpret_cast<cufftComplex*>(waves)),
+                  "a transform");
+    else
+      check_cufft(cufftExecD2Z(plan, reinterpret_cast<cufftDoubleReal*>(const_cast<Real*>(space)),
+                               reinterpret_cast<cufftDoubleComplex*>(waves)),
+                  "a transform");
+    return device_.queue().begin_anew();  // its kernels are not ours
   }
 #endif
 #ifdef PERRIN_KISSFFT
   const auto [nx, ny, nz] = size_;
-  const auto& fft = inverse ? plan_->inverse : plan_->forward;
-  transform(device_, fft[2], data, {nz, 1, nx * ny, nx * ny, 0, nz});
-  transform(device_, fft[1], data, {ny, nz, nx * nz, nz, ny * nz, 1});
-  transform(device_, fft[0], data, {nx, ny * nz, ny * nz, ny * nz, 0, 1});
+  const std::int64_t half = nz / 2 + 1;
+  transform_real(device_, plan_->forward[2], space, waves, nz, nx * ny);
+  transform(device_, plan_->forward[1], waves, {ny, half, nx * half, half, ny * half, 1});
+  transform(device_, plan_->forward[0], waves, {nx, ny * half, ny * half, ny * half, 0, 1});
 #endif
 }
 
-void Fft3::run_real(Complex* data, bool inverse) const {
-#ifdef PERRIN_KISSFFT
-  if (!device_.is_cuda()) {
-    if (device_.halt().skipping()) return;
-    const auto [nx, ny, nz] = size_;
-    const std::int64_t half = nz / 2 + 1;
-    const auto& fft = inverse ? plan_->inverse : plan_->forward;
-    const Lines along_y{ny, nz, nx * half, half, ny * nz, 1};
-    const Lines along_x{nx, ny * nz, ny * half, half, nz, 1};
-    if (inverse) {
-      transform(device_, fft[0], data, along_x);
-      transform(device_, fft[1], data, along_y);
-      transform_pairs(device_, fft[2], data, nz, nx * ny, true);
-    } else {
-      transform_pairs(device_, fft[2], data, nz, nx * ny, false);
-      transform(device_, fft[1], data, along_y);
-      transform(device_, fft[0], data, along_x);
-      complete(device_, data, size_);
-    }
-    return;
+void Fft3::inverse(Complex* waves, Real* space, int count) const {
+  if (device_.halt().skipping()) return;
+#ifdef PERRIN_CUFFT
+  if (device_.is_cuda()) {
+    const cufftHandle plan = plan_->inverse_on_gpu.at(count).handle;
+    check_cufft(cufftSetStream(plan, device_.queue().stream()), "its stream");
+    if constexpr (sizeof(Real) == 4)
+      check_cufft(cufftExecC2R(plan, reinterpret_cast<cufftComplex*>(waves),
+                               reinterpret_cast<cufftReal*>(space)),
+                  "a transform");
+    else
+      check_cufft(cufftExecZ2D(plan, reinterpret_cast<cufftDoubleComplex*>(waves),
+                               reinterpret_cast<cufftDoubleReal*>(space)),
+                  "a transform");
+    return device_.queue().begin_anew();
   }
 #endif
-  run(data, inverse);
+#ifdef PERRIN_KISSFFT
+  const auto [nx, ny, nz] = size_;
+  const std::int64_t half = nz / 2 + 1;
+  for (int mesh = 0; mesh < count; ++mesh) {
+    Complex* const from = waves + mesh * this->waves();
+    transform(device_, plan_->inverse[0], from, {nx, ny * half, ny * half, ny * half, 0, 1});
+    transform(device_, plan_->inverse[1], from, {ny, half, nx * half, half, ny * half, 1});
+    transform_back(device_, plan_->inverse[2], from, space + mesh * nx * ny * nz, nz, nx * ny);
+  }
+#endif
 }
 
 }  // namespace perrin

@@ -1,4 +1,5 @@
-// Fourier transforms of a mesh in three dimensions: by cuFFT on a GPU, by kissfft on the CPU.
+// Fourier transforms of meshes of real numbers in three dimensions: by cuFFT on a GPU, by kissfft
+// on the CPU.
 //
 // The transforms are libraries' (https://docs.nvidia.com/cuda/cufft,
 // https://github.com/mborgerding/kissfft, several lines at a time: fft_lanes.h). One library gives
@@ -37,12 +38,17 @@ class Fft3 {
   Fft3& operator=(Fft3&&) noexcept;
   ~Fft3();
 
-  /// Σ_j data_j exp(∓2πi n·j/N) in place, not divided by anything; inverse: +. Device work.
-  void run(Complex* data, bool inverse) const;
-  /// The same where numbers in space are real: forward of numbers without imaginary part; inverse
-  /// of what such a transform could be, of which it may look at half. The CPU takes half of the
-  /// time.
-  void run_real(Complex* data, bool inverse) const;
+  /// Numbers of a transform: those with n_z from 0 to size[2]/2; all others are their conjugates,
+  /// at -n.
+  std::int64_t waves() const { return size_[0] * size_[1] * (size_[2] / 2 + 1); }
+
+  /// Before inverse() of so many meshes. Allocates at the first call.
+  void prepare_inverse(int count);
+  /// waves_n = Σ_j space_j exp(-2πi n·j/N). Device work, as inverse().
+  void forward(const Real* space, Complex* waves) const;
+  /// space_j = Σ_n waves_n exp(2πi n·j/N), not divided by anything, of `count` meshes, one after
+  /// another in memory. Overwrites the waves.
+  void inverse(Complex* waves, Real* space, int count) const;
 
  private:
   struct Plan;

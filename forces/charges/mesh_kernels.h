@@ -23,10 +23,21 @@ struct Points {
   PERRIN_HD std::int64_t count() const { return nx * ny * nz; }
 };
 
+/// The numbers of the waves of a mesh, in the order of Fft3: of z half.
+struct WaveNumbers {
+  std::int64_t x, y, z;
+
+  PERRIN_HD WaveNumbers(const Points& p, std::int64_t m) {
+    const std::int64_t half = p.nz / 2 + 1;
+    x = m / (p.ny * half), y = m / half % p.ny, z = m % half;
+  }
+};
+
 /// The weights of the points around a particle along one axis, by the recursion of U. Essmann et
 /// al., J. Chem. Phys. 103, 8577 (1995), eq. 4.1.
+template <int most = MeshTerms::most_order>
 struct Weights {
-  Real w[MeshTerms::most_order];
+  Real w[most];
   std::int32_t first;
 
   PERRIN_HD Weights(std::uint32_t fraction, std::int64_t points, int order) {
@@ -44,13 +55,17 @@ struct Weights {
   }
 };
 
+/// Of a slab's cell, which is longer than the box.
+PERRIN_HD std::uint32_t fraction_along_z(const Position& p, std::uint64_t ratio) {
+  return ratio == 0 ? p.z : std::uint32_t((std::uint64_t(p.z) * ratio) >> 31);
+}
+
 /// Calls visit(point, weight) for all points that a particle has to do with.
 template <class Visit>
 PERRIN_HD void around(const Points& points, const Position& p, std::uint64_t ratio,
                       const Visit& visit) {
-  const std::uint32_t z = ratio == 0 ? p.z : std::uint32_t((std::uint64_t(p.z) * ratio) >> 31);
   const Weights wx(p.x, points.nx, points.order), wy(p.y, points.ny, points.order),
-      wz(z, points.nz, points.order);
+      wz(fraction_along_z(p, ratio), points.nz, points.order);
   for (int i = 0; i < points.order; ++i) {
     std::int64_t x = wx.first + i;
     x = x < points.nx ? x : x - points.nx;
@@ -85,39 +100,40 @@ struct Spread {
   PERRIN_HD void operator()(std::int64_t i) const {
     const Real q = charge(std::uint32_t(i));
     if (q == Real(0)) return;
-    around(points, position[i], ratio, [&](std::int64_t m, Real w) {
+    around(points, position[i], ratio, [&](std::int64_t m, Real w) { add(m, q * w); });
+  }
+  PERRIN_HD void add(std::int64_t m, Real part) const {
 #ifdef __CUDA_ARCH__
-      const auto add = std::int64_t(std::rint(double(q * w) * units));
-      atomicAdd(reinterpret_cast<unsigned long long*>(fixed + m),
-                static_cast<unsigned long long>(add));
+    const auto units_of_part = std::int64_t(std::rint(double(part) * units));
+    atomicAdd(reinterpret_cast<unsigned long long*>(fixed + m),
+              static_cast<unsigned long long>(units_of_part));
 #else
-      // The same: of a sum with 3·2^51 the last bits are the whole number, up to 2^51.
-      constexpr double shift = 6755399441055744.0;
-      const auto add = std::bit_cast<std::int64_t>(double(q * w) * units + shift) -
-                       std::bit_cast<std::int64_t>(shift);
-      if (alone)
-        fixed[m] += add;
-      else
-        __atomic_fetch_add(fixed + m, add, __ATOMIC_RELAXED);
+    // The same: of a sum with 3·2^51 the last bits are the whole number, up to 2^51.
+    constexpr double shift = 6755399441055744.0;
+    const auto units_of_part = std::bit_cast<std::int64_t>(double(part) * units + shift) -
+                               std::bit_cast<std::int64_t>(shift);
+    if (alone)
+      fixed[m] += units_of_part;
+    else
+      __atomic_fetch_add(fixed + m, units_of_part, __ATOMIC_RELAXED);
 #endif
-    });
   }
 };
 
-struct ToComplex {
+struct ToReal {
   const std::int64_t* fixed;  // [copy · points + point]
   std::int64_t points;
   int copies;
   double unit;
-  Complex* charges;
+  Real* charges;
   PERRIN_HD void operator()(std::int64_t m) const {
     std::int64_t sum = fixed[m];
     for (int copy = 1; copy < copies; ++copy) sum += fixed[copy * points + m];
-    charges[m] = {Real(double(sum) * unit), Real(0)};
+    charges[m] = Real(double(sum) * unit);
   }
 };
 
-struct WeighPoint {
+struct WeighWave {
   const Box* box;
   double stretch, quarter, constant;
   Points points;
@@ -125,8 +141,7 @@ struct WeighPoint {
   Real4* influence;
 
   PERRIN_HD void operator()(std::int64_t m) const {
-    const std::int64_t x = m / (points.ny * points.nz), y = m / points.nz % points.ny,
-                       z = m % points.nz;
+    const auto [x, y, z] = WaveNumbers(points, m);
     const auto number = [](std::int64_t n, std::int64_t all) {
       return double(2 * n < all ? n : n - all);
     };
@@ -161,8 +176,7 @@ struct AddSelf {
   double stretch, constant;
   double quarter;  // 1/(4 α²)
   PERRIN_HD Self operator()(std::int64_t m) const {
-    const std::int64_t x = m / (points.ny * points.nz), y = m / points.nz % points.ny,
-                       z = m % points.nz;
+    const auto [x, y, z] = WaveNumbers(points, m);
     Self s;
     if (m == 0) {
       constexpr double pi = 3.141592653589793;
@@ -178,7 +192,8 @@ struct AddSelf {
     const Real4 i = influence[m];
     if (i.w == Real(0)) return s;
     const std::int64_t at_y = points.nx + y, at_z = points.nx + points.ny + z;
-    const double e = 0.5 * double(i.w) *
+    const double both = z > 0 && 2 * z < points.nz ? 2 : 1;  // it, and the one at -n
+    const double e = both * 0.5 * double(i.w) *
                      (squares[x] * squares[at_y] * squares[at_z] -
                       1 / (filter[x] * filter[at_y] * filter[at_z]));
     const double g = e * double(spread_of(i, Real(quarter)));
@@ -191,32 +206,32 @@ struct AddSelf {
 };
 
 PERRIN_HD Complex operator*(Real a, const Complex& b) { return {a * b.re, a * b.im}; }
-/// a + i b, of transforms of real numbers: both come back in one transform.
-PERRIN_HD Complex together(const Complex& a, const Complex& b) {
-  return {a.re - b.im, a.im + b.re};
-}
 
-/// Transforms of the field: (x, y) and (z, potential), or z alone.
+/// Transforms of the field and, in steps with energies, of the potential.
 struct MakeFields {
   const Complex* charges;
   const Real4* influence;
   bool with_potential;
-  Complex *a, *b;
+  std::int64_t waves;
+  Complex* fields;  // [component · waves + wave]
   PERRIN_HD void operator()(std::int64_t m) const {
     const Real4 i = influence[m];
     const Complex potential = i.w * charges[m];
     const Complex turned{potential.im, -potential.re};  // -i times it
-    a[m] = together(i.x * turned, i.y * turned);
-    b[m] = with_potential ? together(i.z * turned, potential) : i.z * turned;
+    fields[m] = i.x * turned, fields[waves + m] = i.y * turned;
+    fields[2 * waves + m] = i.z * turned;
+    if (with_potential) fields[3 * waves + m] = potential;
   }
 };
 
 /// All that a particle takes of a point beside each other.
 struct JoinFields {
-  const Complex *a, *b;
-  Real4* fields;  // x, y and z; w: the potential
+  const Real* of;  // [component · points + point]
+  std::int64_t points;
+  bool four;
+  Real4* fields;
   PERRIN_HD void operator()(std::int64_t m) const {
-    fields[m] = {a[m].re, a[m].im, b[m].re, b[m].im};
+    fields[m] = {of[m], of[points + m], of[2 * points + m], four ? of[3 * points + m] : Real(0)};
   }
 };
 
@@ -229,19 +244,23 @@ PERRIN_HD void add_weighted(Real w, const Real4& field, Real4& sum) {
 #endif
 }
 
-/// Transforms of the virial of a unit charge: (xx, yy), (zz, xy) and (xz, yz).
+/// Transforms of the virial of a unit charge: xx, yy and zz, or xy, xz and yz.
 struct MakeVirials {
-  Complex* charges;  // and (xz, yz)
+  const Complex* charges;
   const Real4* influence;
   Real quarter;
-  Complex *a, *b;
+  bool diagonal;
+  std::int64_t waves;
+  Complex* virials;  // [component · waves + wave]
   PERRIN_HD void operator()(std::int64_t m) const {
     const Real4 i = influence[m];
     const Complex potential = i.w * charges[m];
     const Real g = i.w == Real(0) ? Real(0) : spread_of(i, quarter);
-    a[m] = together((Real(1) - g * i.x * i.x) * potential, (Real(1) - g * i.y * i.y) * potential);
-    b[m] = together((Real(1) - g * i.z * i.z) * potential, (-g * i.x * i.y) * potential);
-    charges[m] = together((-g * i.x * i.z) * potential, (-g * i.y * i.z) * potential);
+    const Real3 of = diagonal ? Real3{Real(1) - g * i.x * i.x, Real(1) - g * i.y * i.y,
+                                      Real(1) - g * i.z * i.z}
+                              : Real3{-g * i.x * i.y, -g * i.x * i.z, -g * i.y * i.z};
+    virials[m] = of.x * potential, virials[waves + m] = of.y * potential;
+    virials[2 * waves + m] = of.z * potential;
   }
 };
 
@@ -256,17 +275,21 @@ struct GatherForces {
   ForceOutput out;
   std::int64_t particles;
 
-  PERRIN_HD void operator()(std::int64_t i) const {
-    const Real q = charge(std::uint32_t(i));
-    Real4 sum{};
-    if (q != Real(0))
-      around(points, position[i], ratio,
-             [&](std::int64_t m, Real w) { add_weighted(w, fields[m], sum); });
+  using Sum = Real4;
+  PERRIN_HD void take(std::int64_t m, Real w, Sum& sum) const { add_weighted(w, fields[m], sum); }
+  PERRIN_HD void give(std::int64_t i, Real q, const Sum& sum) const {
     const Real energy =
         self ? Real(0.5) * q * sum.w - Real(self->energy * double(q) * double(q)) : Real(0);
     const Real weighted = out.slow * q;
     deposit(out, particles, i, {weighted * sum.x, weighted * sum.y, weighted * sum.z}, energy,
             Virial{}, Real(1));
+  }
+  PERRIN_HD void operator()(std::int64_t i) const {
+    const Real q = charge(std::uint32_t(i));
+    Sum sum{};
+    if (q != Real(0))
+      around(points, position[i], ratio, [&](std::int64_t m, Real w) { take(m, w, sum); });
+    give(i, q, sum);
   }
 };
 
@@ -275,24 +298,27 @@ struct GatherVirials {
   AttributeView<1> charge;
   Points points;
   std::uint64_t ratio;
-  const Complex *a, *b, *c;  // of MakeVirials, back in space
+  const Real4* fields;  // MakeVirials, back in space
   const Self* self;
   Real* virial;  // as in ForceOutput
+  int first;     // of its components: 0 or 3
   std::int64_t particles;
 
+  using Sum = Real4;
+  PERRIN_HD void take(std::int64_t m, Real w, Sum& sum) const { add_weighted(w, fields[m], sum); }
+  PERRIN_HD void give(std::int64_t i, Real q, const Sum& sum) const {
+    const Real of[3] = {sum.x, sum.y, sum.z};
+    for (int k = 0; k < 3; ++k) {
+      const Real own = Real(self->virial[first + k] * double(q) * double(q));
+      virial[(first + k) * particles + i] += Real(0.5) * q * of[k] - own;
+    }
+  }
   PERRIN_HD void operator()(std::int64_t i) const {
     const Real q = charge(std::uint32_t(i));
-    Real sum[6] = {};
+    Sum sum{};
     if (q != Real(0))
-      around(points, position[i], ratio, [&](std::int64_t m, Real w) {
-        sum[0] += w * a[m].re, sum[1] += w * a[m].im;
-        sum[2] += w * b[m].re, sum[3] += w * b[m].im;
-        sum[4] += w * c[m].re, sum[5] += w * c[m].im;
-      });
-    for (int k = 0; k < 6; ++k) {
-      const Real own = Real(self->virial[k] * double(q) * double(q));
-      virial[k * particles + i] += Real(0.5) * q * sum[k] - own;
-    }
+      around(points, position[i], ratio, [&](std::int64_t m, Real w) { take(m, w, sum); });
+    give(i, q, sum);
   }
 };
 

@@ -5,6 +5,7 @@
 
 #include "engine/domain/reduction.h"
 #include "forces/charges/mesh_kernels.h"
+#include "forces/charges/mesh_lanes.h"
 #include "forces/particle_loop.h"
 
 namespace perrin {
@@ -24,6 +25,14 @@ int copies_of_mesh(const Device& device, std::int64_t points) {
   return threads <= most && threads * points <= most_points ? threads : 1;
 }
 
+template <class Body>
+void gather(const char* name, StepContext& s, const ForceOutput& output, const Body& body) {
+#ifdef __CUDACC__
+  if (s.device().is_cuda()) return gather_by_lanes(name, s, output, body);
+#endif
+  for_each_particle(name, s, output, body);
+}
+
 }  // namespace
 
 /// No sum of charges comes to 2^62 units, and no charge to 2^51.
@@ -36,11 +45,12 @@ void MeshSum::prepare(const Device& device) {
   if (fixed_.size() > 0) return;
   const std::int64_t n = mesh_.points();
   fft_ = Fft3(device, mesh_.size);
+  for (const int meshes : {3, 4}) fft_.prepare_inverse(meshes);
   copies_ = copies_of_mesh(device, n);
   fixed_ = {device, copies_ * n};
   fields_ = {device, n};
-  charges_ = {device, n}, a_ = {device, n}, b_ = {device, n};
-  influence_ = {device, n};
+  charges_ = {device, fft_.waves()}, influence_ = {device, fft_.waves()};
+  waves_ = {device, 4 * fft_.waves()}, space_ = {device, 4 * n};
   std::vector<double> filter, squares;
   for (const std::int64_t size : mesh_.size) {
     const SplineTransforms t = spline_transforms(size, mesh_.order);
@@ -59,15 +69,15 @@ void MeshSum::weigh(StepContext& s, bool energy) {
   const Points points{mesh_.size[0], mesh_.size[1], mesh_.size[2], mesh_.order};
   const double quarter = 1 / (4 * terms_.parameters.splitting * terms_.parameters.splitting);
   if (!weighed_ || box.host() != weighed_for_) {
-    for_each(device, "influence of the mesh", points.count(),
-             WeighPoint{box.data(), terms_.slab.value_or(1), quarter, terms_.constant, points,
+    for_each(device, "influence of the mesh", fft_.waves(),
+             WeighWave{box.data(), terms_.slab.value_or(1), quarter, terms_.constant, points,
                         filter_.data(), influence_.data()});
     // On a GPU the kernel may be halted.
     weighed_ = !device.is_cuda() && !device.halt().skipping(), weighed_for_ = box.host();
     self_known_ = false;
   }
   if (!energy || self_known_) return;
-  sum(device, "charges by themselves", points.count(),
+  sum(device, "charges by themselves", fft_.waves(),
       AddSelf{influence_.data(), filter_.data(), squares_.data(), points, box.data(),
               terms_.slab.value_or(1), terms_.constant, quarter},
       scratch_, self_.data());
@@ -75,6 +85,9 @@ void MeshSum::weigh(StepContext& s, bool energy) {
 }
 
 void MeshSum::spread(const Device& device, std::int64_t n, const mesh::Spread& body) {
+#ifdef __CUDACC__
+  if (device.is_cuda()) return spread_by_lanes(device, n, body);
+#endif
   if (copies_ == 1) return for_each(device, "spread charges", n, body);
   if (device.halt().skipping()) return;
   const std::int64_t tasks = 8 * copies_, piece = (n + tasks - 1) / tasks;
@@ -103,27 +116,35 @@ void MeshSum::compute(StepContext& s, const AttributeView<1>& charge, const Forc
          {position, charge, points, ratio, 1 / unit_, !device.is_cuda() && device.threads() == 1,
           fixed_.data()});
   for_each(device, "charges of the mesh", all,
-           ToComplex{fixed_.data(), all, copies_, unit_, charges_.data()});
-  fft_.run_real(charges_.data(), false);
-  for_each(device, "fields of the mesh", all,
-           MakeFields{charges_.data(), influence_.data(), output.energy, a_.data(), b_.data()});
-  fft_.run(a_.data(), true);
-  output.energy ? fft_.run(b_.data(), true) : fft_.run_real(b_.data(), true);
-  for_each(device, "fields together", all, JoinFields{a_.data(), b_.data(), fields_.data()});
+           ToReal{fixed_.data(), all, copies_, unit_, space_.data()});
+  fft_.forward(space_.data(), charges_.data());
+  for_each(device, "fields of the mesh", fft_.waves(),
+           MakeFields{charges_.data(), influence_.data(), output.energy, fft_.waves(),
+                      waves_.data()});
+  back_in_space(device, output.energy ? 4 : 3);
   ForceOutput added = output;
   added.add = true;
-  for_each_particle("forces of the mesh", s, added,
-                    GatherForces{position, charge, points, ratio, fields_.data(),
-                                 output.energy ? self_.data() : nullptr, added, n});
+  gather("forces of the mesh", s, added,
+         GatherForces{position, charge, points, ratio, fields_.data(),
+                      output.energy ? self_.data() : nullptr, added, n});
   if (!output.energy || output.virial == nullptr) return;
   const double splitting = terms_.parameters.splitting;
-  for_each(device, "virial of the mesh", all,
-           MakeVirials{charges_.data(), influence_.data(), Real(1 / (4 * splitting * splitting)),
-                       a_.data(), b_.data()});
-  for (Complex* const mesh : {a_.data(), b_.data(), charges_.data()}) fft_.run(mesh, true);
-  for_each_particle("virial of the mesh", s, added,
-                    GatherVirials{position, charge, points, ratio, a_.data(), b_.data(),
-                                  charges_.data(), self_.data(), output.virial, n});
+  for (const int first : {0, 3}) {
+    for_each(device, "virial of the mesh", fft_.waves(),
+             MakeVirials{charges_.data(), influence_.data(), Real(1 / (4 * splitting * splitting)),
+                         first == 0, fft_.waves(), waves_.data()});
+    back_in_space(device, 3);
+    gather("virial of the mesh", s, added,
+           GatherVirials{position, charge, points, ratio, fields_.data(), self_.data(),
+                         output.virial, first, n});
+  }
+}
+
+/// So many numbers of each point, from their waves.
+void MeshSum::back_in_space(const Device& device, int numbers) {
+  fft_.inverse(waves_.data(), space_.data(), numbers);
+  for_each(device, "fields together", mesh_.points(),
+           JoinFields{space_.data(), mesh_.points(), numbers == 4, fields_.data()});
 }
 
 }  // namespace perrin

@@ -40,6 +40,7 @@ class MeshSum {
   void prepare(const Device& device);
   void weigh(StepContext& s, bool energy);
   void spread(const Device& device, std::int64_t n, const mesh::Spread& body);
+  void back_in_space(const Device& device, int numbers);
 
   EwaldTerms terms_;
   MeshTerms mesh_;
@@ -50,8 +51,9 @@ class MeshSum {
   int copies_ = 1;                   // of the mesh, for threads that spread charges
   Buffer<std::int64_t> fixed_;       // [copy · points + point]: charge in units
   Buffer<Real4> fields_;             // [point]: field, and potential in steps with energies
-  Buffer<Complex> charges_, a_, b_;  // [point]
-  Buffer<Real4> influence_;          // [point]: k, and the potential of a unit
+  Buffer<Complex> charges_, waves_;  // [wave], [component · waves + wave]
+  Buffer<Real> space_;               // [component · points + point]
+  Buffer<Real4> influence_;          // [wave]: k, and the potential of a unit
   Buffer<double> filter_, squares_;  // [x …, y …, z …]
   Buffer<Self> self_, scratch_;
 };
