@@ -14,6 +14,11 @@ struct TurningParticles {
   GroupMask group;
 
   PERRIN_HD bool leaves_out(std::int64_t i) const { return group && !group.has(id[i]); }
+  /// Has it a moment of inertia about some axis? Read before all else: sites of bodies have none.
+  PERRIN_HD bool turns(std::int64_t i) const {
+    const Real4 moment = turning.moment[i];
+    return moment.x > Real(0) || moment.y > Real(0) || moment.z > Real(0);
+  }
 };
 
 /// A particle that turns.
@@ -84,9 +89,8 @@ struct KickAndTurn {
   double* heat;
 
   PERRIN_HD void operator()(std::int64_t i) const {
-    if (all.leaves_out(i)) return;
+    if (all.leaves_out(i) || !all.turns(i)) return;
     TurningParticle p(all.turning, i);
-    if (!(p.moment.x > Real(0)) && !(p.moment.y > Real(0)) && !(p.moment.z > Real(0))) return;
     p.kick(Real(0.5) * dt, all.turning.torque[i]);
     const Real xi = friction != nullptr ? friction[position[i].type()] : Real(0);
     if (xi > Real(0)) {
@@ -125,9 +129,8 @@ struct KickSpin {
   Real half_dt;
 
   PERRIN_HD void operator()(std::int64_t i) const {
-    if (all.leaves_out(i)) return;
+    if (all.leaves_out(i) || !all.turns(i)) return;
     TurningParticle p(all.turning, i);
-    if (!(p.moment.x > Real(0)) && !(p.moment.y > Real(0)) && !(p.moment.z > Real(0))) return;
     p.kick(half_dt, all.turning.torque[i]);
     all.turning.angular_momentum[i] = {p.spin.x, p.spin.y, p.spin.z, 0};
   }

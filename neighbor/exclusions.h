@@ -11,13 +11,16 @@
 namespace perrin {
 
 /// As kernels see them, by id: excluded[begin[a]] … excluded[begin[a + 1] - 1] are the partners of
-/// a, in order; begin == nullptr: there are none at all.
+/// a, in ascending order; begin == nullptr: there are none at all.
 struct ExclusionView {
   const std::uint32_t *begin = nullptr, *excluded = nullptr;
 
   PERRIN_HD explicit operator bool() const { return begin != nullptr; }
   PERRIN_HD bool excludes(std::uint32_t a, std::uint32_t b) const {
-    for (std::uint32_t k = begin[a]; k < begin[a + 1]; ++k)
+    const std::uint32_t first = begin[a], end = begin[a + 1];
+    // Ids of a molecule are mostly consecutive: the ends of the range rule out nearly all others.
+    if (first == end || b < excluded[first] || b > excluded[end - 1]) return false;
+    for (std::uint32_t k = first; k < end; ++k)
       if (excluded[k] == b) return true;
     return false;
   }

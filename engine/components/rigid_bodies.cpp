@@ -20,6 +20,18 @@ namespace {
 
 using Site = RigidBodies::Site;
 
+/// Sites by their place in memory: neighbours in memory are neighbours in space, often of one body.
+struct SitesInMemory {
+  const std::uint32_t* site_of;  // [id]
+  const Site* site;
+
+  /// The site that this particle is; nullptr: it is none.
+  PERRIN_HD const Site* operator()(std::uint32_t id) const {
+    const std::uint32_t k = site_of[id];
+    return k == RigidBodies::no_site ? nullptr : site + k;
+  }
+};
+
 /// Of the body's frame, in units of its axes; 0 about an axis without a moment of inertia.
 PERRIN_HD Real3 angular_velocity(const Real4& spin, const Real4& moment) {
   return {moment.x > Real(0) ? spin.x / moment.x : Real(0),
@@ -33,9 +45,9 @@ struct SitePlace {
   Image image;
   Real3 from_center;  // in space (length)
 
+  /// Of the particle i, whose centre is at c in memory.
   PERRIN_HD SitePlace(const ParticleView& p, const OrientationView& turning, const Metric& metric,
-                      const Site& site) {
-    const std::uint32_t i = p.index[site.id], c = p.index[site.center];
+                      std::int64_t i, std::uint32_t c, const Site& site) {
     from_center = rotate(turning.orientation[c], site.at.xyz());
     const Real3 by = metric.fixed(from_center);
     const Position center = p.position[c];
@@ -52,28 +64,27 @@ struct PlaceSite {
   ParticleView p;
   Current<Metric> metric;
   OrientationView turning;
-  const Site* site;
+  SitesInMemory sites;
   FaultSink faults;
   MoveCheck check;
   Real limit;
   const Flow* flow;
   const std::uint64_t* step;
-  Share mine;
 
-  PERRIN_HD void operator()(std::int64_t k) const {
-    const Site s = site[k];
-    const std::uint32_t i = p.index[s.id], c = p.index[s.center];
-    if (!mine.meets(i, 1)) return;
-    const SitePlace to(p, turning, *metric, s);
+  PERRIN_HD void operator()(std::int64_t i) const {
+    const Site* const site = sites(p.id[i]);
+    if (site == nullptr) return;
+    const std::uint32_t c = p.index[site->center];
+    const SitePlace to(p, turning, *metric, i, c, *site);
     const Real moved2 = metric->distance2(to.position, p.position[i]);
     if (!(moved2 <= limit * limit)) {
-      faults.report(moved2 - moved2 == Real(0) ? FaultKind::too_fast : FaultKind::not_finite, s.id,
-                    std::sqrt(double(moved2)), double(limit));
+      faults.report(moved2 - moved2 == Real(0) ? FaultKind::too_fast : FaultKind::not_finite,
+                    p.id[i], std::sqrt(double(moved2)), double(limit));
       return;
     }
     p.position[i] = to.position;
     p.image[i] = to.image;
-    if (metric->open) watch_open_faces(i, to.position, moved2);
+    if (metric->open) watch_open_faces(std::uint32_t(i), to.position, moved2);
     const Real4 q = turning.orientation[c];
     const Real3 spin = rotate(q, angular_velocity(turning.angular_momentum[c], turning.moment[c]));
     Real3 v = p.velocity[c].xyz() + cross(spin, to.from_center);
@@ -101,11 +112,12 @@ struct FollowBox {
   ParticleView p;
   Current<Metric> metric;
   OrientationView turning;
-  const Site* site;
+  SitesInMemory sites;
 
-  PERRIN_HD void operator()(std::int64_t k) const {
-    const SitePlace to(p, turning, *metric, site[k]);
-    const std::uint32_t i = p.index[site[k].id];
+  PERRIN_HD void operator()(std::int64_t i) const {
+    const Site* const site = sites(p.id[i]);
+    if (site == nullptr) return;
+    const SitePlace to(p, turning, *metric, i, p.index[site->center], *site);
     p.position[i] = to.position;
     p.image[i] = to.image;
   }
@@ -131,12 +143,17 @@ struct CollectForces {
 
  private:
   PERRIN_HD void collect(std::uint32_t first, std::uint32_t last, std::uint32_t c) const {
+    constexpr std::uint32_t at_once = 4;  // forces that are waited for together
     const Real4 q = orientation[c];
     Real3 sum{}, turn{};
-    for (std::uint32_t k = first; k < last; ++k) {
-      const Real3 f = force[index[site[k].id]].xyz();
-      sum += f;
-      turn += cross(rotate(q, site[k].at.xyz()), f);
+    for (std::uint32_t k = first; k < last; k += at_once) {
+      Real3 f[at_once];
+      for (std::uint32_t j = 0; j < at_once; ++j)
+        f[j] = k + j < last ? force[index[site[k + j].id]].xyz() : Real3{};
+      for (std::uint32_t j = 0; j < at_once && k + j < last; ++j) {
+        sum += f[j];
+        turn += cross(rotate(q, site[k + j].at.xyz()), f[j]);
+      }
     }
     const Real4 own = force[c], before = add_torque ? torque[c] : Real4{};
     force[c] = {own.x + sum.x, own.y + sum.y, own.z + sum.z, own.w};
@@ -147,15 +164,15 @@ struct CollectForces {
 struct CorrectVirial {
   ParticleView p;
   OrientationView turning;
-  const Site* site;
+  SitesInMemory sites;
   const Real4* force;
   Real* virial;
-  Share mine;
 
-  PERRIN_HD void operator()(std::int64_t k) const {
-    const std::uint32_t i = p.index[site[k].id], c = p.index[site[k].center];
-    if (!mine.meets(i, 1)) return;
-    const Real3 r = rotate(turning.orientation[c], site[k].at.xyz()), f = force[i].xyz();
+  PERRIN_HD void operator()(std::int64_t i) const {
+    const Site* const site = sites(p.id[i]);
+    if (site == nullptr) return;
+    const Real4 q = turning.orientation[p.index[site->center]];
+    const Real3 r = rotate(q, site->at.xyz()), f = force[i].xyz();
     // Of xy what a tilt of the box by xy does at fixed directions: with torques that is not yx.
     const Real of[6] = {r.x * f.x, r.y * f.y, r.z * f.z, r.y * f.x, r.z * f.x, r.z * f.y};
     for (int c6 = 0; c6 < 6; ++c6) virial[c6 * p.n + i] -= of[c6];
@@ -175,13 +192,17 @@ RigidBodies::RigidBodies(const Device& device, const Topology& t) {
     moved[id] = 0;
   }
   std::vector<Site> all;
-  std::vector<std::uint32_t> begin{0};
+  std::vector<std::uint32_t> begin{0}, site_of(t.body.size(), no_site);
   for (const auto& [center, sites] : bodies) {
-    all.insert(all.end(), sites.begin(), sites.end());
+    for (const Site& site : sites) {
+      site_of[site.id] = std::uint32_t(all.size());
+      all.push_back(site);
+    }
     begin.push_back(std::uint32_t(all.size()));
   }
   bodies_ = std::int64_t(bodies.size());
   sites_ = {device, std::span<const Site>(all)};
+  site_of_ = {device, std::span<const std::uint32_t>(site_of)};
   begin_ = {device, std::span<const std::uint32_t>(begin)};
   moved_ = {device, std::span<const std::uint8_t>(moved)};
 }
@@ -189,9 +210,10 @@ RigidBodies::RigidBodies(const Device& device, const Topology& t) {
 void RigidBodies::place(Particles& p, const FaultSink& faults, Real limit, const MoveCheck& check,
                         const Flow* flow, const std::uint64_t* step) const {
   gather_centers(p);
-  for_each(p.device(), "sites of bodies", sites_.size(),
-           PlaceSite{p.view(), p.metric(), p.orientations->view(), sites_.data(), faults, check,
-                     limit, flow, step, p.share()});
+  for_each(p.device(), "sites of bodies", p.share(),
+           PlaceSite{p.view(), p.metric(), p.orientations->view(),
+                     SitesInMemory{site_of_.data(), sites_.data()}, faults, check, limit, flow,
+                     step});
 }
 
 /// Centres and sites may be in different processes. All calls do nothing in a single one.
@@ -204,8 +226,9 @@ void RigidBodies::gather_centers(Particles& p) const {
 }
 
 void RigidBodies::follow_box(Particles& p) const {
-  for_each(p.device(), "sites in the box", sites_.size(),
-           FollowBox{p.view(), p.metric(), p.orientations->view(), sites_.data()});
+  for_each(p.device(), "sites in the box", p.size(),
+           FollowBox{p.view(), p.metric(), p.orientations->view(),
+                     SitesInMemory{site_of_.data(), sites_.data()}});
 }
 
 void RigidBodies::collect(Particles& p, bool add_torque) const {
@@ -226,9 +249,9 @@ void RigidBodies::add_up(Particles& p, Buffer<Real4>& force, Buffer<Real4>& torq
 }
 
 void RigidBodies::correct_virial(Particles& p, const Real4* force, Real* virial) const {
-  for_each(
-      p.device(), "virial of bodies", sites_.size(),
-      CorrectVirial{p.view(), p.orientations->view(), sites_.data(), force, virial, p.share()});
+  for_each(p.device(), "virial of bodies", p.share(),
+           CorrectVirial{p.view(), p.orientations->view(),
+                         SitesInMemory{site_of_.data(), sites_.data()}, force, virial});
 }
 
 }  // namespace perrin

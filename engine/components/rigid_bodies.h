@@ -51,15 +51,17 @@ class RigidBodies {
     Real4 at;  // in the frame of the body
     std::uint32_t id, center;
   };
+  static constexpr std::uint32_t no_site = 0xffffffffu;
 
  private:
   void gather_centers(Particles& particles) const;
   void add_up(Particles& particles, Buffer<Real4>& force, Buffer<Real4>& torque, bool add_torque,
               bool take) const;
 
-  Buffer<Site> sites_;           // body by body
-  Buffer<std::uint32_t> begin_;  // [body]: its first site; and the end
-  Buffer<std::uint8_t> moved_;   // [id]
+  Buffer<Site> sites_;             // body by body
+  Buffer<std::uint32_t> begin_;    // [body]: its first site; and the end
+  Buffer<std::uint32_t> site_of_;  // [id]: its place in sites_, or no_site
+  Buffer<std::uint8_t> moved_;     // [id]
   std::int64_t bodies_ = 0;
   double extent_ = 0;
 };
