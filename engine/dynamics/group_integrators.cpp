@@ -359,6 +359,9 @@ GroupIntegrators::GroupIntegrators(std::vector<std::unique_ptr<Integrator>> inte
   for (std::size_t k = 0; k < integrators.size(); ++k)
     members_.emplace_back(
         new Member{std::move(integrators[k]), std::move(groups[k]), {{}, all_, 0}, {}});
+  for (const auto& member : members_) turns_.push_back(member.get());
+  std::ranges::stable_partition(
+      turns_, [](const Member* member) { return member->integrator->applies_pair_friction(); });
   find_thermal(share_out());
   for (std::size_t k = 0; k < members_.size(); ++k)
     members_[k]->own.group = {group_of_.data(), std::uint8_t(k)};
@@ -472,10 +475,10 @@ void GroupIntegrators::steps(StepContext& context, int n) {
 bool GroupIntegrators::take_turns(StepContext& context) {
   nobody_has_done_it_ = true;
   // A barostat changes velocities of all, in the turn of the one that comes first.
-  const bool box_moves = members_.front()->at == StepMeeting::box;
+  const bool box_moves = turns_.front()->at == StepMeeting::box;
   const bool watches = watched_ > 0 && !box_moves && !context.device().queue().recording() &&
                        !context.device().halt().skipping();
-  for (auto& member : members_)
+  for (Member* const member : turns_)
     if (!member->fiber.done())
       watches ? resume_watched(context, *member) : resume(context, *member);
   if (watches) --watched_;
@@ -528,8 +531,10 @@ bool GroupIntegrators::meet(StepMeeting meeting) {
 }
 
 void GroupIntegrators::meet(const GroupPass& pass) {
-  // Alone where it is watched, and on the CPU, where it costs nothing to be.
-  if (watched_ > 0 || !context_->device().is_cuda()) return pass.run(*context_, pass, nullptr);
+  // Alone where it is watched, on the CPU, where it costs nothing to be, and where friction of
+  // pairs follows in the same turn, before others move on.
+  if (watched_ > 0 || !context_->device().is_cuda() || applies_pair_friction())
+    return pass.run(*context_, pass, nullptr);
   running_->pass = &pass;
   running_->fiber.wait();
 }

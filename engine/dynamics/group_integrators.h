@@ -102,6 +102,9 @@ class GroupIntegrators final : public Integrator, private StepMeetings {
   std::size_t types_;
   DegreesOfFreedom all_;  // of the system
   std::vector<std::unique_ptr<Member>> members_;
+  // In the order in which they take turns: one that applies friction of pairs goes first, while the
+  // others have not begun their next step.
+  std::vector<Member*> turns_;
   Buffer<std::uint8_t> group_of_;  // [id]: the number of the integrator; `most`: nobody's
   Buffer<std::uint8_t> thermal_;   // [id]: 1 where velocities count; empty: everywhere
   Motion motion_;

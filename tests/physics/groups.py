@@ -942,6 +942,20 @@ class Groups(JobCase):
         inside = kinetic - mass * (u * drift[:, 0] - u ** 2 / 2)
         self.assertAlmostEqual(2 * inside.mean() / (3 * mass), 1, delta=0.01)
 
+    def test_friction_comes_before_the_next_step_of_others(self):
+        """Whichever of the two integrators is named first."""
+        split = {"type": "dpd_split", "timestep": 0.04, "group": "fluid"}
+        moving = {"type": "moving", "timestep": 0.04, "group": "wall", "velocity": [1.5, 0, 0]}
+        for traversal in ("verlet_list", "cells", "standard"):
+            found = []
+            for integrators in ([split, moving], [moving, split]):
+                job = self.dpd(integrators, {"repulsion": 25, "gamma": 4.5}, 100)
+                job["neighbors"] = {"traversal": traversal}
+                self.run_job(job, "--overwrite")
+                found.append([self.column(name) for name in ("kinetic_energy_fluid",
+                                                             "potential_energy")])
+            numpy.testing.assert_array_equal(*found, err_msg=traversal)
+
     # -- mistakes ----------------------------------------------------------------------------------
 
     def test_mistakes(self):
