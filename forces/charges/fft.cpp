@@ -197,8 +197,8 @@ Fft3::Fft3(const Device& device, const Size& size)
     : device_(device), size_(size), plan_(std::make_unique<Plan>()) {
 #ifdef PERRIN_CUFFT
   if (device.is_cuda()) {
-    check_cufft(cufftPlan3d(&plan_->forward_on_gpu.handle, int(size[0]), int(size[1]),
-                            int(size[2]), sizeof(Real) == 4 ? CUFFT_R2C : CUFFT_D2Z),
+    check_cufft(cufftPlan3d(&plan_->forward_on_gpu.handle, int(size[0]), int(size[1]), int(size[2]),
+                            sizeof(Real) == 4 ? CUFFT_R2C : CUFFT_D2Z),
                 "a plan");
     return;
   }
@@ -216,9 +216,8 @@ void Fft3::prepare_inverse([[maybe_unused]] int count) {
   if (!device_.is_cuda() || plan_->inverse_on_gpu.contains(count)) return;
   int n[3] = {int(size_[0]), int(size_[1]), int(size_[2])};
   int half[3] = {n[0], n[1], n[2] / 2 + 1};
-  check_cufft(cufftPlanMany(&plan_->inverse_on_gpu[count].handle, 3, n, half, 1, int(waves()), n,
-                            1, n[0] * n[1] * n[2], sizeof(Real) == 4 ? CUFFT_C2R : CUFFT_Z2D,
-                            count),
+  check_cufft(cufftPlanMany(&plan_->inverse_on_gpu[count].handle, 3, n, half, 1, int(waves()), n, 1,
+                            n[0] * n[1] * n[2], sizeof(Real) == 4 ? CUFFT_C2R : CUFFT_Z2D, count),
               "a plan");
 #endif
 }

@@ -133,7 +133,22 @@ struct ToReal {
   }
 };
 
+/// On a GPU whose steps change the box: has it changed since the influence was computed?
+struct NoteBox {
+  const Box* box;
+  Box* weighed;
+  std::uint32_t* stale;
+
+  PERRIN_HD void operator()(std::int64_t) const {
+    const Box &a = *box, &b = *weighed;
+    *stale = a.length.x != b.length.x || a.length.y != b.length.y || a.length.z != b.length.z ||
+             a.xy != b.xy || a.xz != b.xz || a.yz != b.yz;
+    *weighed = a;
+  }
+};
+
 struct WeighWave {
+  const std::uint32_t* stale;  // nullptr: it is
   const Box* box;
   double stretch, quarter, constant;
   Points points;
@@ -141,6 +156,7 @@ struct WeighWave {
   Real4* influence;
 
   PERRIN_HD void operator()(std::int64_t m) const {
+    if (stale && *stale == 0) return;
     const auto [x, y, z] = WaveNumbers(points, m);
     const auto number = [](std::int64_t n, std::int64_t all) {
       return double(2 * n < all ? n : n - all);
@@ -256,9 +272,9 @@ struct MakeVirials {
     const Real4 i = influence[m];
     const Complex potential = i.w * charges[m];
     const Real g = i.w == Real(0) ? Real(0) : spread_of(i, quarter);
-    const Real3 of = diagonal ? Real3{Real(1) - g * i.x * i.x, Real(1) - g * i.y * i.y,
-                                      Real(1) - g * i.z * i.z}
-                              : Real3{-g * i.x * i.y, -g * i.x * i.z, -g * i.y * i.z};
+    const Real3 of =
+        diagonal ? Real3{Real(1) - g * i.x * i.x, Real(1) - g * i.y * i.y, Real(1) - g * i.z * i.z}
+                 : Real3{-g * i.x * i.y, -g * i.x * i.z, -g * i.y * i.z};
     virials[m] = of.x * potential, virials[waves + m] = of.y * potential;
     virials[2 * waves + m] = of.z * potential;
   }

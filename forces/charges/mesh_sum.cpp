@@ -25,6 +25,12 @@ int copies_of_mesh(const Device& device, std::int64_t points) {
   return threads <= most && threads * points <= most_points ? threads : 1;
 }
 
+/// Has what was just launched been done, for good? May wait.
+bool is_done(const Device& device) {
+  if (device.halt().skipping()) return false;
+  return !device.is_cuda() || (!device.queue().recording() && !device.halt().raised());
+}
+
 template <class Body>
 void gather(const char* name, StepContext& s, const ForceOutput& output, const Body& body) {
 #ifdef __CUDACC__
@@ -60,6 +66,9 @@ void MeshSum::prepare(const Device& device) {
   filter_ = {device, std::span<const double>(filter)};
   squares_ = {device, std::span<const double>(squares)};
   self_ = {device, 1}, scratch_ = {device, sum_chunks};
+  Box none;
+  none.length = {0, 0, 0};
+  weighed_box_ = {device, std::span<const Box>(&none, 1)}, stale_ = {device, 1};
 }
 
 /// In the box as it is.
@@ -68,12 +77,15 @@ void MeshSum::weigh(StepContext& s, bool energy) {
   BoxState& box = s.particles.box_state;
   const Points points{mesh_.size[0], mesh_.size[1], mesh_.size[2], mesh_.order};
   const double quarter = 1 / (4 * terms_.parameters.splitting * terms_.parameters.splitting);
-  if (!weighed_ || box.host() != weighed_for_) {
+  const bool device_knows = device.is_cuda() && box.moves();  // and the host does not
+  if (device_knows || !weighed_ || box.host() != weighed_for_) {
+    if (device_knows)
+      for_each(device, "box of the mesh", 1,
+               NoteBox{box.data(), weighed_box_.data(), stale_.data()});
     for_each(device, "influence of the mesh", fft_.waves(),
-             WeighWave{box.data(), terms_.slab.value_or(1), quarter, terms_.constant, points,
-                        filter_.data(), influence_.data()});
-    // On a GPU the kernel may be halted.
-    weighed_ = !device.is_cuda() && !device.halt().skipping(), weighed_for_ = box.host();
+             WeighWave{device_knows ? stale_.data() : nullptr, box.data(), terms_.slab.value_or(1),
+                       quarter, terms_.constant, points, filter_.data(), influence_.data()});
+    weighed_ = !device_knows && is_done(device), weighed_for_ = box.host();
     self_known_ = false;
   }
   if (!energy || self_known_) return;
@@ -81,7 +93,7 @@ void MeshSum::weigh(StepContext& s, bool energy) {
       AddSelf{influence_.data(), filter_.data(), squares_.data(), points, box.data(),
               terms_.slab.value_or(1), terms_.constant, quarter},
       scratch_, self_.data());
-  self_known_ = weighed_ && !device.halt().skipping();
+  self_known_ = weighed_ && is_done(device);
 }
 
 void MeshSum::spread(const Device& device, std::int64_t n, const mesh::Spread& body) {
@@ -118,9 +130,9 @@ void MeshSum::compute(StepContext& s, const AttributeView<1>& charge, const Forc
   for_each(device, "charges of the mesh", all,
            ToReal{fixed_.data(), all, copies_, unit_, space_.data()});
   fft_.forward(space_.data(), charges_.data());
-  for_each(device, "fields of the mesh", fft_.waves(),
-           MakeFields{charges_.data(), influence_.data(), output.energy, fft_.waves(),
-                      waves_.data()});
+  for_each(
+      device, "fields of the mesh", fft_.waves(),
+      MakeFields{charges_.data(), influence_.data(), output.energy, fft_.waves(), waves_.data()});
   back_in_space(device, output.energy ? 4 : 3);
   ForceOutput added = output;
   added.add = true;

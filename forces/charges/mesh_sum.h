@@ -47,6 +47,8 @@ class MeshSum {
   double unit_;  // of charge, in fixed point
   bool weighed_ = false, self_known_ = false;
   Box weighed_for_;
+  Buffer<Box> weighed_box_;  // on a GPU whose steps change the box
+  Buffer<std::uint32_t> stale_;
   Fft3 fft_;
   int copies_ = 1;                   // of the mesh, for threads that spread charges
   Buffer<std::int64_t> fixed_;       // [copy · points + point]: charge in units
