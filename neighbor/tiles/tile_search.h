@@ -20,17 +20,53 @@ struct TileSearch {
   ExclusionView exclusions;
   bool general;  // triclinic, or images taken per pair, or a halo of many reaches
 
-  /// Beyond the reach of their types?
-  PERRIN_HD bool is_beyond(std::int64_t i, std::uint32_t j) const {
-    const Position p = position[i], q = position[j];
-    const Real3 d = metric->vector(p, q);
-    return !(dot(d, d) < reach2_of_types[p.type() * types + q.type()]);
-  }
   /// Are there pairs in reach that lists leave out?
   PERRIN_HD bool has_filter() const { return exclusions || reach2_of_types; }
-  PERRIN_HD bool leaves_out(std::int64_t i, std::uint32_t j) const {
-    return (exclusions && exclusions.excludes(id[i], id[j])) ||
-           (reach2_of_types && is_beyond(i, j));
+};
+
+/// What the list of particle i leaves out, of particles in reach.
+struct ListFilter {
+  const TileSearch& s;
+  Position own;
+  const Real* reach2;        // of its type with each; nullptr: all are alike
+  std::uint32_t first, end;  // its exclusions
+  std::uint32_t lowest, highest;
+
+  PERRIN_HD ListFilter(const TileSearch& search, std::int64_t i)
+      : s(search),
+        own(search.position[i]),
+        reach2(nullptr),
+        first(0),
+        end(0),
+        lowest(1),
+        highest(0) {
+    if (s.reach2_of_types) reach2 = s.reach2_of_types + own.type() * s.types;
+    if (!s.exclusions) return;
+    const std::uint32_t id = s.id[i];
+    first = s.exclusions.begin[id], end = s.exclusions.begin[id + 1];
+    if (first == end) return;
+    lowest = s.exclusions.excluded[first], highest = s.exclusions.excluded[end - 1];
+  }
+
+  /// Nobody is in the list of a type that interacts with none.
+  PERRIN_HD bool leaves_out_all() const {
+    if (reach2 == nullptr) return false;
+    for (std::uint32_t type = 0; type < s.types; ++type)
+      if (reach2[type] > Real(0)) return false;
+    return true;
+  }
+  /// What leaves_out() asks of the particle j.
+  PERRIN_HD std::uint32_t id_of(std::uint32_t j) const { return lowest <= highest ? s.id[j] : 0; }
+  PERRIN_HD Position position_of(std::uint32_t j) const { return reach2 ? s.position[j] : own; }
+  PERRIN_HD bool leaves_out(std::uint32_t id, const Position& other) const {
+    if (reach2) {
+      const Real3 d = s.metric->vector(own, other);
+      if (!(dot(d, d) < reach2[other.type()])) return true;
+    }
+    if (id < lowest || id > highest) return false;
+    for (std::uint32_t k = first; k < end; ++k)
+      if (s.exclusions.excluded[k] == id) return true;
+    return false;
   }
 };
 

@@ -79,18 +79,37 @@ __device__ inline void neighbour_cells(const TileGeometry& g, int axis, std::int
 __device__ inline std::uint32_t filter_list(const TileSearch& s, const UnitScratch& scratch,
                                             const std::uint32_t* index, std::int64_t i,
                                             std::uint32_t m, std::uint32_t found) {
-  constexpr std::uint32_t warp = 0xffffffffu;
+  constexpr std::uint32_t warp = 0xffffffffu, at_once = 4;  // entries of a thread
   const std::uint32_t lane = threadIdx.x & 31, sub = lane & 3;
   std::uint16_t* list = scratch.list + m * scratch.stride();
   std::uint32_t kept = 0;
-  if (found > scratch.room) found = 0;  // there is no list, and will be another
-  for (std::uint32_t k = 0; __any_sync(warp, k < found); k += 4) {
-    const std::uint16_t entry = k + sub < found ? list[k + sub] : std::uint16_t(0);
-    const bool keep = k + sub < found && !s.leaves_out(i, index[entry]);
-    const std::uint32_t votes = (__ballot_sync(warp, keep) >> (lane & 28)) & 15;
+  const std::int64_t first = __shfl_sync(warp, static_cast<long long>(i), 0);
+  const ListFilter filter(s, found > 0 ? i : first);  // i may not be there
+  // Beyond the room there is no list, and will be another.
+  if (found > scratch.room || filter.leaves_out_all()) found = 0;
+  for (std::uint32_t k = 0; __any_sync(warp, k < found); k += 4 * at_once) {
+    // What is read of several entries is on its way together.
+    std::uint16_t entry[at_once];
+    std::uint32_t id[at_once];
+    Position other[at_once];
+    bool keep[at_once];
+#pragma unroll
+    for (std::uint32_t a = 0; a < at_once; ++a) {
+      const std::uint32_t at = k + 4 * a + sub;
+      entry[a] = at < found ? list[at] : std::uint16_t(0);
+      const std::uint32_t j = index[entry[a]];
+      id[a] = filter.id_of(j), other[a] = filter.position_of(j);
+    }
+#pragma unroll
+    for (std::uint32_t a = 0; a < at_once; ++a)
+      keep[a] = k + 4 * a + sub < found && !filter.leaves_out(id[a], other[a]);
     __syncwarp();  // all have read
-    if (keep) list[kept + __popc(votes & ((1u << sub) - 1))] = entry;
-    kept += __popc(votes);
+#pragma unroll
+    for (std::uint32_t a = 0; a < at_once; ++a) {
+      const std::uint32_t votes = (__ballot_sync(warp, keep[a]) >> (lane & 28)) & 15;
+      if (keep[a]) list[kept + __popc(votes & ((1u << sub) - 1))] = entry[a];
+      kept += __popc(votes);
+    }
     __syncwarp();
   }
   return kept;
