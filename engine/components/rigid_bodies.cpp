@@ -210,10 +210,10 @@ RigidBodies::RigidBodies(const Device& device, const Topology& t) {
 void RigidBodies::place(Particles& p, const FaultSink& faults, Real limit, const MoveCheck& check,
                         const Flow* flow, const std::uint64_t* step) const {
   gather_centers(p);
-  for_each(p.device(), "sites of bodies", p.share(),
-           PlaceSite{p.view(), p.metric(), p.orientations->view(),
-                     SitesInMemory{site_of_.data(), sites_.data()}, faults, check, limit, flow,
-                     step});
+  for_each(
+      p.device(), "sites of bodies", p.share(),
+      PlaceSite{p.view(), p.metric(), p.orientations->view(),
+                SitesInMemory{site_of_.data(), sites_.data()}, faults, check, limit, flow, step});
 }
 
 /// Centres and sites may be in different processes. All calls do nothing in a single one.
