@@ -418,7 +418,11 @@ bool Neighbors::state(Archive& a) {
   }
   const Box built = validity_.state(a);
   if (a.is_saving()) return true;
-  if (flags_.to_host(0) != 0) return true;  // the next update() builds
+  // The next update() builds: particles may have come and gone since the lists were made.
+  if (flags_.to_host(0) != 0) return true;
+  const auto from = validity_.build_positions().to_host(), now = particles_.position.to_host();
+  for (std::size_t i = 0; i < now.size(); ++i)
+    a.require(from[i].type() == now[i].type(), "reference", "of the particles' types");
   return build_as_before(built);
 }
 
