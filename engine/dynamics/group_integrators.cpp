@@ -360,8 +360,9 @@ GroupIntegrators::GroupIntegrators(std::vector<std::unique_ptr<Integrator>> inte
     members_.emplace_back(
         new Member{std::move(integrators[k]), std::move(groups[k]), {{}, all_, 0}, {}});
   for (const auto& member : members_) turns_.push_back(member.get());
-  std::ranges::stable_partition(
-      turns_, [](const Member* member) { return member->integrator->applies_pair_friction(); });
+  std::stable_partition(turns_.begin(), turns_.end(), [](const Member* member) {
+    return member->integrator->applies_pair_friction();
+  });
   find_thermal(share_out());
   for (std::size_t k = 0; k < members_.size(); ++k)
     members_[k]->own.group = {group_of_.data(), std::uint8_t(k)};

@@ -333,7 +333,7 @@ class Gibbs(JobCase):
             stops += 1
             self.assertLess(stops, 20)
             done = self.perrin("resume", self.path("parts"), "--device", "cpu",
-                               *(["--time-limit", "0.4"] if stops < 3 else []))
+                               *(["--time-limit", "0.05"] if stops < 15 else []))
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertGreater(stops, 0)
         self.same("whole", "parts", 2)
