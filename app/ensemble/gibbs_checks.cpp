@@ -78,12 +78,14 @@ void GibbsChecks::check_system(const Configuration& c) {
 
 void GibbsChecks::check_stages(const RunParts& parts, bool has_room) {
   const std::vector<std::string>& wanted = variations_.settings().exchange->stages;
+  bool some = false;
   for (std::size_t k = 0; k < parts.stages.size() && k < parts.stage_names.size(); ++k) {
     const std::string& type = parts.stage_types[k];
     const auto is = [&](const std::string& name) {
       return name == parts.stage_names[k] || name == type;
     };
     if (!wanted.empty() && std::ranges::none_of(wanted, is)) continue;
+    some = true;
     const std::string path = fmt::format("stages[{}]", k);
     const auto* const stage = dynamic_cast<const GibbsStage*>(parts.stages[k]->integrator());
     if (stage == nullptr)
@@ -94,6 +96,10 @@ void GibbsChecks::check_stages(const RunParts& parts, bool has_room) {
     else if (const std::string why = stage->gibbs_objection(); has_room && !why.empty())
       report(path, "cannot exchange particles: it " + why);
   }
+  if (!some)
+    report("stages",
+           "has none of those that ensemble.exchange.stages names: expected a stage "
+           "\"monte_carlo\" among them");
 }
 
 void GibbsChecks::check_observers(const RunParts& parts) {

@@ -7,6 +7,7 @@
 
 #include "engine/settings/json_file.h"
 #include "engine/settings/problems.h"
+#include "neighbor/settings.h"
 
 namespace perrin {
 namespace {
@@ -28,10 +29,17 @@ bool may_differ(const std::string& path) {
   return key == "translation" || key == "swap" || key == "tune";
 }
 
-/// What a value says of "neighbors.exclusions"; null: nothing.
+/// What a value says of "neighbors.exclusions", in an order of its own; null: nothing.
 Json exclusions_in(const std::string& path, const Json& value) {
-  if (path.starts_with("neighbors.exclusions")) return value;
-  return path == "neighbors" && value.is_object() ? value.value("exclusions", Json()) : Json();
+  Json found;
+  if (path.starts_with("neighbors.exclusions")) found = value;
+  if (path == "neighbors" && value.is_object())
+    found = value.value("exclusions", Json(NeighborSettings().exclusions));
+  if (found.is_array()) {
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+  }
+  return found;
 }
 
 /// Replicas exchange their particles, and what lists leave out stays.

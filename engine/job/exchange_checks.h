@@ -15,7 +15,7 @@ void check_exchange(
     const EnsembleSettings& settings,
     const std::vector<std::vector<std::pair<std::string, Json>>>& values,
     const std::function<void(const std::string& path, const std::string& what)>& report);
-/// `stages`: of a job of the ensemble.
+/// `stages`: of all jobs of the ensemble.
 void check_exchange_stages(
     const ExchangeSettings& settings, const Json& stages,
     const std::function<void(const std::string& path, const std::string& what)>& report);

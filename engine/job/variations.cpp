@@ -67,9 +67,14 @@ void Variations::parse(const Catalogue& catalogue) {
   if (problems_.empty()) check_exchange(settings_, values_, say);
   if (!problems_.empty()) return;
   try {
-    const JsonFile first = job(0);
-    if (settings_.exchange && first.value().contains("stages"))
-      check_exchange_stages(*settings_.exchange, first.value()["stages"], say);
+    Json stages = job(0).value().value("stages", Json());
+    if (!settings_.exchange || !stages.is_array()) return;
+    const auto of_stages = [](const auto& given) { return given.first.rfind("stages", 0) == 0; };
+    if (std::ranges::any_of(settings_.vary, of_stages))  // names, perhaps
+      for (std::int64_t k = 1; k < count(); ++k)
+        for (const Json& stage : job(k).value().value("stages", Json::array()))
+          stages.push_back(stage);
+    check_exchange_stages(*settings_.exchange, stages, say);
   } catch (const UserError& e) {
     report("ensemble.vary", e.what());
   }

@@ -52,7 +52,8 @@ SignalWatch::SignalWatch() {
     sigaction(signals[k].number, nullptr, &before_[k]);
     const auto before = before_[k].sa_handler;
     // Another's handler of a warning knows what it is for.
-    if (before == SIG_IGN || (signals[k].warning && before != SIG_DFL)) continue;
+    if (before == SIG_IGN || (signals[k].warning && before != SIG_DFL && before != on_warning))
+      continue;
     const struct sigaction action = action_of(signals[k].warning ? on_warning : on_signal);
     sigaction(signals[k].number, &action, nullptr);
   }
@@ -60,9 +61,9 @@ SignalWatch::SignalWatch() {
 
 SignalWatch::~SignalWatch() {
   for (std::size_t k = 0; k < count; ++k) {
-    const bool ignore = signals[k].warning && before_[k].sa_handler == SIG_DFL;
-    const struct sigaction action = ignore ? action_of(SIG_IGN) : before_[k];
-    sigaction(signals[k].number, &action, nullptr);
+    // Not ignored but heard: programs that are started later do not inherit that.
+    if (signals[k].warning && before_[k].sa_handler == SIG_DFL) continue;
+    sigaction(signals[k].number, &before_[k], nullptr);
   }
 }
 

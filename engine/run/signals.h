@@ -9,8 +9,8 @@ namespace perrin {
 /// For its lifetime SIGINT, SIGTERM, SIGHUP and the warnings of batch systems, SIGXCPU, SIGUSR1 and
 /// SIGUSR2, are remembered for the run to end with a checkpoint. A second one of the first three
 /// ends the program at once. What the program was started to ignore (nohup) it goes on ignoring;
-/// handlers of others for the warnings stay. Afterwards warnings are ignored: one that comes while
-/// a program ends, its work being done, must not make a failure of it.
+/// handlers of others for the warnings stay. Afterwards warnings go on being heard, and do nothing:
+/// one that comes while a program ends, its work being done, must not make a failure of it.
 class SignalWatch {
  public:
   static constexpr std::size_t count = 6;

@@ -222,7 +222,7 @@ void Fft3::prepare_inverse([[maybe_unused]] int count) {
 #endif
 }
 
-void Fft3::forward(const Real* space, Complex* waves) const {
+void Fft3::forward([[maybe_unused]] const Real* space, [[maybe_unused]] Complex* waves) const {
   if (device_.halt().skipping()) return;
 #ifdef PERRIN_CUFFT
   if (device_.is_cuda()) {
@@ -249,7 +249,8 @@ void Fft3::forward(const Real* space, Complex* waves) const {
 #endif
 }
 
-void Fft3::inverse(Complex* waves, Real* space, int count) const {
+void Fft3::inverse([[maybe_unused]] Complex* waves, [[maybe_unused]] Real* space,
+                   [[maybe_unused]] int count) const {
   if (device_.halt().skipping()) return;
 #ifdef PERRIN_CUFFT
   if (device_.is_cuda()) {

@@ -16,7 +16,7 @@ namespace perrin {
 
 struct MeshTerms {
   static constexpr int most_order = 8;
-  static constexpr double most_points = 6e7;  // 68 bytes each
+  static constexpr double most_points = 6e7;  // 68 bytes each, and what transforms need
   std::array<std::int64_t, 3> size{};         // points along x, y and z
   int order = 6;                              // points along each axis that a charge is spread over
   std::int64_t points() const { return size[0] * size[1] * size[2]; }

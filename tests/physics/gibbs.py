@@ -335,7 +335,7 @@ class Gibbs(JobCase):
             done = self.perrin("resume", self.path("parts"), "--device", "cpu",
                                *(["--time-limit", "0.05"] if stops < 15 else []))
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertGreater(stops, 0)
+        self.assertGreater(stops, 1)  # the first was before the first step
         self.same("whole", "parts", 2)
 
     def test_processes_change_nothing(self):
