@@ -280,6 +280,18 @@ struct MakeVirials {
   }
 };
 
+/// For one particle: body.take() of the points around it, and body.give() of their sum. (On a GPU
+/// eight threads do it: GatherByLanes.)
+template <class Body>
+PERRIN_HD void gather_around(const Body& body, std::int64_t i) {
+  const Real q = body.charge(std::uint32_t(i));
+  typename Body::Sum sum{};
+  if (q != Real(0))
+    around(body.points, body.position[i], body.ratio,
+           [&](std::int64_t m, Real w) { body.take(m, w, sum); });
+  body.give(i, q, sum);
+}
+
 /// Forces, and energies in steps with these.
 struct GatherForces {
   const Position* position;
@@ -300,13 +312,7 @@ struct GatherForces {
     deposit(out, particles, i, {weighted * sum.x, weighted * sum.y, weighted * sum.z}, energy,
             Virial{}, Real(1));
   }
-  PERRIN_HD void operator()(std::int64_t i) const {
-    const Real q = charge(std::uint32_t(i));
-    Sum sum{};
-    if (q != Real(0))
-      around(points, position[i], ratio, [&](std::int64_t m, Real w) { take(m, w, sum); });
-    give(i, q, sum);
-  }
+  PERRIN_HD void operator()(std::int64_t i) const { gather_around(*this, i); }
 };
 
 struct GatherVirials {
@@ -329,13 +335,7 @@ struct GatherVirials {
       virial[(first + k) * particles + i] += Real(0.5) * q * of[k] - own;
     }
   }
-  PERRIN_HD void operator()(std::int64_t i) const {
-    const Real q = charge(std::uint32_t(i));
-    Sum sum{};
-    if (q != Real(0))
-      around(points, position[i], ratio, [&](std::int64_t m, Real w) { take(m, w, sum); });
-    give(i, q, sum);
-  }
+  PERRIN_HD void operator()(std::int64_t i) const { gather_around(*this, i); }
 };
 
 }  // namespace perrin::mesh
