@@ -4,7 +4,8 @@
 // neighbours or forces it waits until all have asked; that is done once, and all go on. So an
 // integrator needs to know nothing of the others, and a step has one search for neighbours and one
 // computation of forces. On a GPU their passes over particles meet likewise: two that are alike are
-// one kernel.
+// one kernel, but where an integrator applies friction of pairs: that comes before the others begin
+// their next step.
 //
 // One of them may have a barostat: the box and all places change by it, and the momenta of all
 // particles that move. It meets the others where the box moves.

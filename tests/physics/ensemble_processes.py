@@ -170,8 +170,8 @@ class EnsembleProcesses(JobCase):
         return len(counts)
 
     def stop_one(self, process, folder, before):
-        """SIGUSR1 to the last of its processes, once the first has said that systems run: mpirun
-        hears nothing of it."""
+        """SIGUSR1 to the last of its processes, once the first has said that systems run, unless
+        all is done by then: mpirun hears nothing of it."""
         deadline = time.time() + 60
         while self.beginnings(folder) == before and time.time() < deadline:
             time.sleep(0.02)
