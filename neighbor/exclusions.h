@@ -17,10 +17,14 @@ struct ExclusionView {
 
   PERRIN_HD explicit operator bool() const { return begin != nullptr; }
   PERRIN_HD bool excludes(std::uint32_t a, std::uint32_t b) const {
-    const std::uint32_t first = begin[a], end = begin[a + 1];
-    // Ids of a molecule are mostly consecutive: the ends of the range rule out nearly all others.
-    if (first == end || b < excluded[first] || b > excluded[end - 1]) return false;
-    for (std::uint32_t k = first; k < end; ++k)
+    std::uint32_t k = begin[a];
+    const std::uint32_t end = begin[a + 1];
+    if (k == end) return false;
+    if (excluded[k] == b) return true;
+    // Ids of a molecule are mostly consecutive, but for the first: the centre of a rigid body, the
+    // bead before. The ends of the range of the others rule out nearly all.
+    if (++k == end || b < excluded[k] || b > excluded[end - 1]) return false;
+    for (; k < end; ++k)
       if (excluded[k] == b) return true;
     return false;
   }

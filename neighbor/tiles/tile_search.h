@@ -29,21 +29,27 @@ struct ListFilter {
   const TileSearch& s;
   Position own;
   const Real* reach2;        // of its type with each; nullptr: all are alike
-  std::uint32_t first, end;  // its exclusions
+  std::uint32_t lone;        // the first of its exclusions; `none`: there is none
+  std::uint32_t first, end;  // the others, as ExclusionView::excludes() takes them
   std::uint32_t lowest, highest;
+
+  static constexpr std::uint32_t none = 0xffffffffu;  // nobody's id
 
   PERRIN_HD ListFilter(const TileSearch& search, std::int64_t i)
       : s(search),
         own(search.position[i]),
         reach2(nullptr),
+        lone(none),
         first(0),
         end(0),
-        lowest(1),
+        lowest(none),
         highest(0) {
     if (s.reach2_of_types) reach2 = s.reach2_of_types + own.type() * s.types;
     if (!s.exclusions) return;
     const std::uint32_t id = s.id[i];
     first = s.exclusions.begin[id], end = s.exclusions.begin[id + 1];
+    if (first == end) return;
+    lone = s.exclusions.excluded[first++];
     if (first == end) return;
     lowest = s.exclusions.excluded[first], highest = s.exclusions.excluded[end - 1];
   }
@@ -56,13 +62,14 @@ struct ListFilter {
     return true;
   }
   /// What leaves_out() asks of the particle j.
-  PERRIN_HD std::uint32_t id_of(std::uint32_t j) const { return lowest <= highest ? s.id[j] : 0; }
+  PERRIN_HD std::uint32_t id_of(std::uint32_t j) const { return lone != none ? s.id[j] : 0; }
   PERRIN_HD Position position_of(std::uint32_t j) const { return reach2 ? s.position[j] : own; }
   PERRIN_HD bool leaves_out(std::uint32_t id, const Position& other) const {
     if (reach2) {
       const Real3 d = s.metric->vector(own, other);
       if (!(dot(d, d) < reach2[other.type()])) return true;
     }
+    if (id == lone) return true;
     if (id < lowest || id > highest) return false;
     for (std::uint32_t k = first; k < end; ++k)
       if (s.exclusions.excluded[k] == id) return true;
