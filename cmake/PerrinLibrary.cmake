@@ -49,6 +49,7 @@ FMT_BEGIN_NAMESPACE
 namespace detail {
 template FMT_API auto thousands_sep_impl<char>(locale_ref) -> thousands_sep_result<char>;
 template FMT_API auto decimal_point_impl<char>(locale_ref) -> char;
+template FMT_API auto locale_ref::get<std::locale>() const -> std::locale;
 template FMT_API void buffer<char>::append(const char*, const char*);
 template FMT_API void vformat_to(buffer<char>&, string_view, basic_format_args<format_context>,
                                  locale_ref);

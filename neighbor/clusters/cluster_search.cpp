@@ -120,7 +120,7 @@ struct Candidates {
       if (end - start < std::uint32_t(width)) bits &= (1u << (end - start)) - 1;
       for (; bits != 0; bits &= bits - 1) {
         const std::uint32_t j = start + std::uint32_t(__builtin_ctz(bits));
-        if (!mine && !search.own(j)) continue;
+        if ((!mine && !search.own(j)) || !search.interact(i, j)) continue;
         const Position &a = c.origin[i], &b = c.origin[j];
         const Real3 d = length({image.fixed.x + std::int64_t(b.x) - std::int64_t(a.x),
                                 image.fixed.y + std::int64_t(b.y) - std::int64_t(a.y),
@@ -156,7 +156,7 @@ struct RowWriter {
   PERRIN_INLINE std::uint32_t own_mask(std::uint32_t i, std::uint32_t lane,
                                        std::uint32_t count) const {
     std::uint32_t mask = 0;
-    if (!s.own(i)) return mask;
+    if (!s.own(i) || !s.interact(i, i)) return mask;
     for (std::uint32_t k = lane; k < lane + 2 && k < count; ++k) {
       std::uint32_t after = (0xffffu << (k + 1)) & ((1u << count) - 1);
       if (s.exclusions) after &= ~excluded_in(s.clusters.first[i] + k, i);
@@ -246,7 +246,7 @@ struct SearchTask {
       for (; i < stop; ++i) {
         list->candidates.clear();
         list->near.clear();
-        for (std::size_t k = 0; k < images.size(); ++k)
+        for (std::size_t k = 0; k < images.size() && search.meets_any(i); ++k)
           find.candidates(i, images[k], k == 0, *list);  // the first is the column itself
         write(i, *task, *list);
       }

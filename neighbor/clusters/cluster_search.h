@@ -67,7 +67,17 @@ struct ClusterSearch {
   const std::uint32_t *id, *index;   // by place in memory, and by id; for exclusions
   ClusterRow* rows;                  // [cluster][pair of lanes]
   std::uint32_t own_begin, own_end;  // clusters with particles of this process
+  // [cluster] a bit for each type of its members (those from the 64th on share one), and for each
+  // with which a member interacts; nullptr: all types interact.
+  const std::uint64_t *types, *partners;
 
+  /// Do members of one interact with members of the other, if they are close?
+  PERRIN_INLINE bool interact(std::uint32_t a, std::uint32_t b) const {
+    return partners == nullptr || (partners[a] & types[b]) != 0;
+  }
+  PERRIN_INLINE bool meets_any(std::uint32_t cluster) const {
+    return partners == nullptr || partners[cluster] != 0;
+  }
   /// Of the pairs of others nothing is needed.
   PERRIN_INLINE bool own(std::uint32_t cluster) const {
     return cluster >= own_begin && cluster < own_end;

@@ -9,9 +9,32 @@
 
 namespace perrin {
 
-ClusterList::ClusterList(Particles& particles, double reach, const ExclusionView& exclusions)
+namespace {
+
+std::uint64_t bit_of_type(std::size_t type) {
+  return std::uint64_t(1) << std::min<std::size_t>(type, 63);
+}
+
+/// [type] bits of the types with which it interacts; empty if that is all with all.
+std::vector<std::uint64_t> interacting_types(const Ranges& reaches) {
+  std::vector<std::uint64_t> bits(reaches.types(), 0);
+  bool all = true;
+  for (std::size_t a = 0; a < bits.size(); ++a)
+    for (std::size_t b = 0; b < bits.size(); ++b) {
+      if (reaches(a, b) > 0) bits[a] |= bit_of_type(b);
+      all = all && reaches(a, b) > 0;
+    }
+  if (all) bits.clear();
+  return bits;
+}
+
+}  // namespace
+
+ClusterList::ClusterList(Particles& particles, const Ranges& reaches,
+                         const ExclusionView& exclusions)
     : particles_(&particles),
-      reach_(reach),
+      reach_(reaches.longest()),
+      interacting_(interacting_types(reaches)),
       exclusions_(exclusions),
       clusters_(particles),
       ghosts_(particles) {}
@@ -106,7 +129,20 @@ bool ClusterList::may_want(const ClusterTask& task) const {
   return false;
 }
 
+void ClusterList::find_types() {
+  if (interacting_.empty()) return;
+  const std::uint32_t clusters = clusters_.size();
+  const ClusterBoxes view = clusters_.view();
+  types_.assign(clusters, 0), partners_.assign(clusters, 0);
+  for (std::uint32_t c = 0; c < clusters; ++c)
+    for (std::uint32_t lane = 0; lane < view.end[c] - view.first[c]; ++lane) {
+      const std::uint32_t type = clusters_.type()[std::size_t(c) * cluster_size + lane];
+      types_[c] |= bit_of_type(type), partners_[c] |= interacting_[type];
+    }
+}
+
 void ClusterList::find_entries() {
+  find_types();
   const std::uint32_t clusters = clusters_.size();
   const double box_reach = reach_ + double(clusters_.box_slack());
   const double height = particles_->box.padded_heights()[clusters_.grid().axis[2]];
@@ -119,7 +155,9 @@ void ClusterList::find_entries() {
                              .index = particles_->index.data(),
                              .rows = rows_.data(),
                              .own_begin = own_begin_,
-                             .own_end = own_end_};
+                             .own_end = own_end_,
+                             .types = interacting_.empty() ? nullptr : types_.data(),
+                             .partners = interacting_.empty() ? nullptr : partners_.data()};
   const auto find = [&](std::int64_t t, int) {
     ClusterTask& task = tasks_[std::size_t(t)];
     ClusterTaskList& list = *lists_[std::size_t(t)];

@@ -41,9 +41,10 @@ class ClusterList {
   static constexpr bool on_gpu = false, on_cpu = true;
 
   explicit ClusterList(const TraversalInput& input)
-      : ClusterList(input.particles, input.reaches().longest(), input.exclusions) {}
-  /// `reach` must not exceed half of the box.
-  ClusterList(Particles& particles, double reach, const ExclusionView& exclusions);
+      : ClusterList(input.particles, input.reaches(), input.exclusions) {}
+  /// Lists are as long as the longest of the reaches, which must not exceed half of the box, but for
+  /// clusters whose types never interact.
+  ClusterList(Particles& particles, const Ranges& reaches, const ExclusionView& exclusions);
   bool fits() const { return true; }
   /// Does each process sort its own particles?
   bool sorts_locally() const {
@@ -76,6 +77,7 @@ class ClusterList {
  private:
   void make_tasks();
   void find_entries();
+  void find_types();
   void collect_sources();
   void find_own();
   void find_ghosts();
@@ -86,9 +88,11 @@ class ClusterList {
 
   Particles* particles_;
   double reach_;
+  std::vector<std::uint64_t> interacting_;  // [type] as ClusterSearch::partners; empty: all
   ExclusionView exclusions_;
   ClusterSet clusters_;
   Box box_;  // that the entries are of
+  std::vector<std::uint64_t> types_, partners_;  // as ClusterSearch has them
   std::vector<ClusterRow> rows_;
   std::vector<std::unique_ptr<ClusterTaskList>> lists_;
   std::vector<ClusterTask> tasks_;

@@ -273,6 +273,35 @@ class Groups(JobCase):
                 numpy.testing.assert_allclose(heat, kinetic - kinetic[0], atol=2e-4 * kinetic.max())
             self.assertAlmostEqual(self.column("temperature")[150:].mean() / 1.25, 1, delta=0.03)
 
+    def test_heat_that_flows_between_baths_of_two_kinds(self):
+        """`langevin` (BAOAB) gives heat in the middle of a step, `bussi` at its end. What velocity
+        Verlet conserves (Hairer, Lubich, Wanner, Geometric Numerical Integration, IX.3) is
+        E + dt² (v·U''·v/12 - F²/24m) at the end of steps, E + dt² (F²/12m - v·U''·v/24) in their
+        middle, and heat Q makes v·U''·v larger by 2 Q w², w² = <F²>/(3 m kT). In steady flow this
+        is constant, so E less all heat goes by dt² w² (Q_b/6 - Q_l/12). w² is that of an
+        equilibrium at the temperature of the half, terms of dt⁴ are left out: 20 %."""
+        drift = []
+        for dt in (0.004, 0.002):
+            job = liquid(md([{**LANGEVIN, "temperature": 0.8, "friction": 1, "timestep": dt,
+                              "tally_heat": True, "group": "left"},
+                             {**BUSSI, "temperature": 1.6, "tau": 0.2, "timestep": dt,
+                              "group": "right"}], steps=round(18 / dt)), watched=HALVES)
+            job["velocity"]["temperature"] = 1.4
+            job["observers"][0]["stride"] = round(2 / dt)
+            job["observers"][1]["stride"] = round(0.04 / dt)
+            self.run_job(job, "--overwrite")
+            began = 100  # rows, time 4
+            energy = self.column("conserved_energy")[began:]
+            square = (self.frames("force")[2:].astype(float) ** 2).mean(axis=(0, 2))
+            left, share = self.left(), {}
+            for name, own, part in (("left", left, -1 / 12), ("right", ~left, 1 / 6)):
+                heat = self.column(f"heat_{name}")[began:]
+                temperature = self.column(f"temperature_{name}")[began:].mean()
+                share[name] = part * (heat[-1] - heat[0]) * square[own].mean() / temperature
+            drift.append(energy[-1] - energy[0])
+            self.assertAlmostEqual(drift[-1] / (dt ** 2 * sum(share.values())), 1, delta=0.2)
+        self.assertAlmostEqual(drift[0] / drift[1], 4, delta=1)
+
     def test_energy_is_conserved_beside_a_plate_that_moves(self):
         """Total energy less the work of the plate, to the order of velocity Verlet."""
         groups = {"plate": {"box": [[None, None, 3], [None, None, 4.5]]},

@@ -290,6 +290,29 @@ TEST(Clusters, ExclusionsByMask) {
   }
 }
 
+TEST(Clusters, TypesThatDoNotInteractAreNotPairs) {
+  // A wall that fills half of the box, of a type that does not interact with itself.
+  Configuration c = filled(edges(8, 8, 24), 3000, 22, uniform);
+  c.types = {"A", "W"};
+  for (std::size_t k = 0; k < c.position.size(); ++k)
+    c.type[k] = c.position[k].z < std::uint32_t(1) << 31 ? 1 : 0;
+  Particles particles(Device::cpu(2), c);
+  ClusterList all(particles, 1.5, {}), list(particles, Ranges(2, {1.5, 1.5, 1.5, 0}), {});
+  all.build(), list.build();
+  const auto expected = run(all, 1.3), found = run(list, 1.3);
+  double pairs_of_wall = 0, less = 0;
+  for (std::size_t k = 0; k < c.position.size(); ++k) {
+    const std::size_t at = k * Witness::sums;
+    for (std::size_t s = 0; s < Witness::sums && c.type[k] == 0; ++s)
+      EXPECT_EQ(found[at + s], expected[at + s]) << k;
+    if (c.type[k] == 0) continue;
+    pairs_of_wall += expected[at + 3];
+    less += expected[at + 3] - found[at + 3];
+  }
+  EXPECT_GT(less, 0.6 * pairs_of_wall);  // but for those of mixed clusters, at two surfaces
+  EXPECT_LT(list.mean_entries(), 0.8 * all.mean_entries());
+}
+
 TEST(Clusters, BinsOfMoreThan65535) {
   // A speck in a huge box: nearly all particles fall into one column and one bin.
   Particles particles(Device::cpu(2), filled(edges(1e5, 1e5, 1e5), 70000, 21, [](std::mt19937& g) {
