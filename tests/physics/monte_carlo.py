@@ -5,6 +5,7 @@ molecular dynamics, theory and numbers of others.
     monte_carlo.py PERRIN [unittest arguments]
 """
 
+import json
 import math
 import sys
 import unittest
@@ -206,11 +207,25 @@ class MonteCarlo(JobCase):
         full = job(lattice(5, 0.8), [LJ], *stages, stride=1, velocity={"temperature": 1},
                    observers=[{"type": "trajectory", "stride": 10, "precision": "double"},
                               {"type": "checkpoint"}])
-        self.run_job(full, folder="one")
-        self.run_job(full, folder="three", threads="1")
-        for name in ("potential_energy", "pressure"):
-            one, three = self.column(name, "one"), self.column(name, "three")
-            numpy.testing.assert_array_equal(one, three)
+        self.run_job(full, folder="whole")
+        self.run_job(full, folder="one thread", threads="1")
+        # Stopped while sizes are tuned; and behind the dynamics, resumed twice.
+        self.run_job({**full, "stages": [{**stages[0], "sweeps": 13}]}, folder="tuned")
+        self.run_job(full, "--set", "stages[2].sweeps=7", folder="twice")
+        self.resume("twice", "--set", "stages[2].sweeps=18")
+        for folder in ("tuned", "twice"):
+            self.resume(folder, "--set", f"stages={json.dumps(stages)}")
+        for folder in ("one thread", "tuned", "twice"):
+            for name in ("potential_energy", "pressure"):
+                numpy.testing.assert_array_equal(self.column(name, "whole"),
+                                                 self.column(name, folder), folder)
+            numpy.testing.assert_array_equal(self.frames("position", "whole"),
+                                             self.frames("position", folder), folder)
+
+    def resume(self, folder, *arguments):
+        done = self.perrin("resume", self.path(folder, "checkpoint.h5"), "--device", DEVICE,
+                           "--threads", "1", *arguments)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_acceptance_is_written(self):
         fluid = job(lattice(5, 0.8), [LJ], sweeps(60, 1.0, 0.4, tune={"sweeps": 30}),
