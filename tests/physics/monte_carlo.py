@@ -166,7 +166,7 @@ class MonteCarlo(JobCase):
                   "chains": 25, "pattern": "A20", "bond_type": "b", "angle_type": "a"}
         apart = {"type": "md", "steps": 5000, "name": "push apart", "integrator": {
             "type": "fire", "force_tolerance": 10, "maximum_move": 0.02}}
-        self.same_as_dynamics(system, forces, 1.0, 0.07, number=3000, steps=60000, before=[apart],
+        self.same_as_dynamics(system, forces, 1.0, 0.07, number=2000, steps=40000, before=[apart],
                               chain=20)
 
     def test_between_walls(self):
