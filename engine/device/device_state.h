@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <unordered_map>
 
 #include "engine/device/device.h"
 #include "engine/device/threads.h"
@@ -24,6 +25,7 @@ struct Device::Cuda {
   const void* last = nullptr;          // WorkQueue::note_last()
   bool recording = false;
   bool after_kernel = false;  // the last work given was a kernel
+  std::unordered_map<const void*, bool> waits;  // WorkQueue::waits(), of kernels that were asked for
   cudaDeviceProp properties{};
 
   explicit Cuda(int device_index);
