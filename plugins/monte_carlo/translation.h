@@ -62,8 +62,8 @@ class Translation final : public Move {
   std::int64_t trials_;
   double first_displacement_, displacement_, largest_ = 0;
   std::string group_name_;
-  double width_ = 0;  // of cells, at least (length)
-  std::string why_no_chains_;  // empty: the force makes all trials of a cell, in one launch a colour
+  double width_ = 0;           // of cells, at least (length)
+  std::string why_no_chains_;  // empty: the force makes all trials of a cell, in one launch
   TrialGrid grid_;
   GroupOnDevice group_;
   std::unique_ptr<Partners> partners_;  // nullptr: nobody has any

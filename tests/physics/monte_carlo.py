@@ -273,9 +273,9 @@ class MonteCarlo(JobCase):
                        hybrid={"timestep": 0.008, "steps": 5})
         said = self.run_job(job(chains, [{**LJ, "truncation": "energy_shift"}, bond], stage,
                                 observers=[{"type": "acceptance", "stride": 10}])).stdout
-        told = re.search(r"translation: .*displacement ([\d.]+),.*molecule: .*displacement ([\d.]+),"
-                         r" rotation ([\d.]+),.*pivot: .*rotation ([\d.]+),.*crankshaft: "
-                         r".*rotation ([\d.]+),.*hybrid: .*time step ([\d.]+)", said)
+        told = re.search(r"translation: .*displacement ([\d.]+),.*molecule: .*displacement "
+                         r"([\d.]+), rotation ([\d.]+),.*pivot: .*rotation ([\d.]+),.*crankshaft:"
+                         r" .*rotation ([\d.]+),.*hybrid: .*time step ([\d.]+)", said)
         self.assertTrue(told, said)
         for name, first, last in zip(
                 ("displacement", "molecule_displacement", "molecule_angle", "pivot_angle",
