@@ -1,5 +1,6 @@
 # Finds a CUDA toolkit and decides whether this build has the GPU back end.
 include(CheckLanguage)
+include("${CMAKE_CURRENT_LIST_DIR}/PerrinCudaArchitectures.cmake")
 set(PERRIN_CUDA OFF)
 if(NOT PERRIN_DEVICE STREQUAL "cpu")
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
@@ -11,11 +12,16 @@ if(NOT PERRIN_DEVICE STREQUAL "cpu")
   set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
+    perrin_check_cuda_architectures("${CMAKE_CUDA_ARCHITECTURES}")
     enable_language(CUDA)
-    if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.4)
+    if("native" IN_LIST CMAKE_CUDA_ARCHITECTURES)
+      perrin_check_cuda_architectures("${CMAKE_CUDA_ARCHITECTURES_NATIVE}")
+    endif()
+    if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 13.0)
       message(FATAL_ERROR
-        "CUDA ${CMAKE_CUDA_COMPILER_VERSION} at ${CMAKE_CUDA_COMPILER} is too old: 12.4 or newer "
-        "is needed (conditional graph nodes). Build for the CPU alone with -DPERRIN_DEVICE=cpu.")
+        "CUDA ${CMAKE_CUDA_COMPILER_VERSION} at ${CMAKE_CUDA_COMPILER} is too old: 13.0 or newer "
+        "is needed (older front ends do not know __builtin_shufflevector). Build for the CPU alone "
+        "with -DPERRIN_DEVICE=cpu.")
     endif()
     find_package(CUDAToolkit REQUIRED)
     set(PERRIN_CUDA ON)

@@ -141,6 +141,10 @@ class WorkQueue {
   /// For launch_early(): may the kernel launched now come in before its predecessor has ended? Only
   /// behind another kernel, on devices that can.
   bool next_may_overlap() const;
+  /// Does the code of this kernel that runs here wait for what comes before it (launch.h)? Not what
+  /// was compiled for architectures before 9.0, which a newer device runs where it finds nothing
+  /// else. Every kernel is asked for itself: a plug-in may be compiled for other ones.
+  bool waits(const void* kernel) const;
   /// What is given next does not follow a kernel: events are put between by others.
   void begin_anew() const;
   /// What the work given last is, until more is given.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <unordered_map>
 
 #include "engine/device/device.h"
 #include "engine/device/threads.h"
@@ -23,7 +24,8 @@ struct Device::Cuda {
   int depth = 0;                       // bodies that are being recorded
   const void* last = nullptr;          // WorkQueue::note_last()
   bool recording = false;
-  bool after_kernel = false;  // the last work given was a kernel
+  bool after_kernel = false;                    // the last work given was a kernel
+  std::unordered_map<const void*, bool> waits;  // WorkQueue::waits(), of those asked for
   cudaDeviceProp properties{};
 
   explicit Cuda(int device_index);

@@ -10,14 +10,6 @@
 namespace perrin {
 
 #ifdef __CUDACC__
-/// Does begin_kernel() wait on devices that overlap kernels? Not if only older ones were compiled
-/// for, whose code a newer device runs as well.
-constexpr bool kernels_wait = [] {
-  for (const int architecture : {__CUDA_ARCH_LIST__})
-    if (architecture >= 900) return true;
-  return false;
-}();
-
 /// The first thing in a kernel that launch_early() starts: lets its successor come in, too.
 __device__ inline void admit_successor() {
 #if __CUDA_ARCH__ >= 900
@@ -77,7 +69,9 @@ void launch_early(const Device& device, const char* name, dim3 grid, dim3 block,
   config.gridDim = grid, config.blockDim = block, config.dynamicSmemBytes = shared;
   config.stream = device.queue().stream();
   config.attrs = &overlap;
-  config.numAttrs = device.queue().next_may_overlap() && kernels_wait ? 1 : 0;
+  const bool overlaps = device.queue().next_may_overlap() &&
+                        device.queue().waits(reinterpret_cast<const void*>(kernel));
+  config.numAttrs = overlaps ? 1 : 0;
   check_cuda(cudaLaunchKernelEx(&config, kernel, Parameters(std::forward<Arguments>(arguments))...),
              name);
 }

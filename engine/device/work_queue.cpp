@@ -20,13 +20,8 @@ struct NotForSeveral {};
 cudaGraph_t capturing_graph(cudaStream_t stream) {
   cudaStreamCaptureStatus status{};
   cudaGraph_t graph = nullptr;
-#if CUDART_VERSION >= 13000
   check_cuda(cudaStreamGetCaptureInfo(stream, &status, nullptr, &graph, nullptr, nullptr, nullptr),
              "recording");
-#else
-  check_cuda(cudaStreamGetCaptureInfo_v2(stream, &status, nullptr, &graph, nullptr, nullptr),
-             "recording");
-#endif
   return graph;
 }
 
@@ -38,7 +33,6 @@ void record_node(cudaStream_t stream, cudaGraphNodeParams& params) {
   const cudaGraphNode_t* after = nullptr;
   std::size_t count = 0;
   cudaGraphNode_t node = nullptr;
-#if CUDART_VERSION >= 13000
   const cudaGraphEdgeData* edges = nullptr;
   check_cuda(cudaStreamGetCaptureInfo(stream, &status, nullptr, &graph, &after, &edges, &count),
              "recording");
@@ -46,14 +40,6 @@ void record_node(cudaStream_t stream, cudaGraphNodeParams& params) {
   check_cuda(cudaStreamUpdateCaptureDependencies(stream, &node, nullptr, 1,
                                                  cudaStreamSetCaptureDependencies),
              "recording");
-#else
-  check_cuda(cudaStreamGetCaptureInfo_v2(stream, &status, nullptr, &graph, &after, &count),
-             "recording");
-  check_cuda(cudaGraphAddNode(&node, graph, after, count, &params), "recording a node");
-  check_cuda(
-      cudaStreamUpdateCaptureDependencies(stream, &node, 1, cudaStreamSetCaptureDependencies),
-      "recording");
-#endif
 }
 
 cudaStream_t WorkQueue::stream() const {
@@ -64,6 +50,16 @@ cudaStream_t WorkQueue::stream() const {
 
 bool WorkQueue::next_may_overlap() const {
   return std::exchange(device_.cuda_->after_kernel, true) && device_.cuda_->properties.major >= 9;
+}
+
+bool WorkQueue::waits(const void* kernel) const {
+  const auto [found, is_new] = device_.cuda_->waits.try_emplace(kernel, false);
+  if (is_new) {
+    cudaFuncAttributes loaded{};
+    check_cuda(cudaFuncGetAttributes(&loaded, kernel), "architecture of a kernel");
+    found->second = loaded.ptxVersion >= 90;  // __CUDA_ARCH__ / 10 of what was compiled
+  }
+  return found->second;
 }
 
 void WorkQueue::begin_anew() const { device_.cuda_->after_kernel = false; }

@@ -27,7 +27,7 @@ class Perrin(CMakePackage, CudaPackage):
     depends_on("nlohmann-json@3.10:")
     depends_on("cli11")
     depends_on("mpi", when="+mpi")
-    depends_on("cuda@12.4:", when="+cuda")
+    depends_on("cuda@13.0:", when="+cuda")
 
     conflicts("%gcc@:11", msg="Perrin is written in C++20: GCC 12 or newer")
     conflicts("cuda_arch=none", when="+cuda", msg="name the GPU, as in cuda_arch=90")

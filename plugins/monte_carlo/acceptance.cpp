@@ -15,14 +15,33 @@ constexpr std::array kinds = {"translation", "rotation",  "molecule", "pivot",
                               "crankshaft",  "reptation", "swap",     "cluster",
                               "insertion",   "hybrid",    "barostat"};
 
+/// What moves are tuned to (Move::sizes()).
+struct Size {
+  const char* column;
+  enum { length, angle, time } of;
+};
+constexpr std::array<Size, 8> sizes = {{{"displacement", Size::length},
+                                        {"rotation_angle", Size::angle},
+                                        {"molecule_displacement", Size::length},
+                                        {"molecule_angle", Size::angle},
+                                        {"pivot_angle", Size::angle},
+                                        {"crankshaft_angle", Size::angle},
+                                        {"cluster_displacement", Size::length},
+                                        {"hybrid_timestep", Size::time}}};
+
 std::vector<io::ObservableColumn> columns(const Setup& setup) {
   std::vector<io::ObservableColumn> all;
   for (const std::string kind : kinds) {
     all.push_back({kind, {}, ""});
     all.push_back({kind + "_trials", {}, ""});
   }
-  const io::FileUnit length = io::file_length(setup.units());
-  all.push_back({"displacement", {}, length.name, length.factor});
+  const io::FileUnit length = io::file_length(setup.units()), time = io::file_time(setup.units());
+  for (const Size& size : sizes) {
+    const io::FileUnit unit = size.of == Size::length ? length
+                              : size.of == Size::time ? time
+                                                      : io::FileUnit{};
+    all.push_back({size.column, {}, unit.name, unit.factor});
+  }
   return all;
 }
 
@@ -41,10 +60,10 @@ void Acceptance::observe(Simulation& simulation) {
   if (!stage) return;
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   std::map<std::string, TrialCounts> now;
-  double displacement = none;
+  std::map<std::string, double> tuned;
   for (const auto& move : stage->moves()) {
     now[move->name().starts_with("insertion") ? "insertion" : move->name()] += move->counts();
-    if (move->name() == "translation") displacement = move->size();
+    for (const MoveSize& size : move->sizes()) tuned[size.column] = size.value;
   }
   if (stage->barostat())
     now["barostat"] = {stage->barostat()->tried(), stage->barostat()->accepted()};
@@ -56,7 +75,10 @@ void Acceptance::observe(Simulation& simulation) {
     row.push_back(tried > 0 ? double(found->second.accepted - before.accepted) / tried : none);
     row.push_back(tried);
   }
-  row.push_back(displacement);
+  for (const Size& size : sizes) {
+    const auto found = tuned.find(size.column);
+    row.push_back(found == tuned.end() ? none : found->second);
+  }
   last_ = std::move(now);
   file_.append(std::int64_t(simulation.step()), simulation.time(), std::move(row));
 }

@@ -70,10 +70,12 @@ class ChainMove : public Move {
   void begin(Simulation& simulation) override;
   void sweep(StepContext& context, double kt) override;
   TrialCounts counts() const override { return counts_; }
+  std::string way() const override { return "one after another"; }
   double size() const override { return angle_; }
   double largest_size() const override { return 3.1415926535897932; }
   void set_size(double angle) override { angle_ = angle; }
   std::string size_text() const override;
+  std::vector<MoveSize> sizes() const override { return {{name() + "_angle", angle_}}; }
   std::string why_none_tried() const override;
   std::string why_none_accepted() const override { return "try a smaller angle"; }
   void state(Archive& archive) override;

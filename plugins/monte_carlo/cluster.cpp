@@ -178,6 +178,11 @@ bool Cluster::grow(StepContext& s, NearParticles& near, const std::vector<std::u
   return true;
 }
 
+std::vector<MoveSize> Cluster::sizes() const {
+  if (!settings_.displacement) return {};
+  return {{"cluster_displacement", displacement_}};
+}
+
 std::string Cluster::size_text() const {
   std::string text;
   if (displacement_ > 0) text = fmt::format("displacement {:.6g}, ", displacement_);

@@ -71,6 +71,8 @@ class Cluster final : public Move {
   double largest_size() const override { return largest_displacement_; }
   void set_size(double displacement) override { displacement_ = displacement; }
   std::string size_text() const override;
+  std::vector<MoveSize> sizes() const override;
+  std::string way() const override { return "one after another, grown on the host"; }
   std::string why_none_tried() const override { return "no particle may move"; }
   std::string why_none_accepted() const override {
     return "clusters have more particles than \"largest\", or are linked to some that may not move";

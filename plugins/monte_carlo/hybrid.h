@@ -39,6 +39,7 @@ class Hybrid final : public Move {
   double largest_size() const override { return 100 * settings_.timestep; }
   void set_size(double timestep) override { timestep_ = timestep; }
   std::string size_text() const override;
+  std::vector<MoveSize> sizes() const override { return {{"hybrid_timestep", timestep_}}; }
   std::string why_none_tried() const override {
     return "the stage is shorter than the sweeps between trials";
   }

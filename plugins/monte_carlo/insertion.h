@@ -71,6 +71,7 @@ class Insertion final : public Move {
   /// Throws RunError where the reservoir has become empty.
   void sweep(StepContext& context, double kt) override;
   TrialCounts counts() const override { return tally_.counts(); }
+  std::string way() const override { return grid_.way(); }
   std::string why_none_tried() const override { return "there are no sweeps"; }
   std::string why_none_accepted() const override {
     return "the activity may be far from that of the system, or the system too dense";

@@ -227,9 +227,10 @@ double MoleculeMove::largest_size() const {
                                     : std::max(1.0, M_PI / settings_.rotation);
 }
 
+double MoleculeMove::rotation() const { return std::min(M_PI, scale_ * settings_.rotation); }
+
 std::string MoleculeMove::size_text() const {
-  return fmt::format("displacement {:.6g}, rotation {:.6g}", scale_ * settings_.displacement,
-                     std::min(M_PI, scale_ * settings_.rotation));
+  return fmt::format("displacement {:.6g}, rotation {:.6g}", displacement(), rotation());
 }
 
 void MoleculeMove::state(Archive& archive) {

@@ -48,10 +48,14 @@ class MoleculeMove final : public Move {
   void begin(Simulation& simulation) override;
   void sweep(StepContext& context, double kt) override;
   TrialCounts counts() const override { return tally_.counts(); }
+  std::string way() const override { return grid_.way(); }
   double size() const override { return scale_; }
   double largest_size() const override;
   void set_size(double scale) override { scale_ = scale; }
   std::string size_text() const override;
+  std::vector<MoveSize> sizes() const override {
+    return {{"molecule_displacement", displacement()}, {"molecule_angle", rotation()}};
+  }
   std::string why_none_tried() const override {
     return "no molecule of several particles fits into a cell, which is as wide as the longest "
            "range of the forces or a little more";
@@ -63,6 +67,8 @@ class MoleculeMove final : public Move {
 
  private:
   void fit(const StepContext& context);
+  double displacement() const { return scale_ * settings_.displacement; }
+  double rotation() const;
 
   MoleculeSettings settings_;
   double scale_ = 1;  // of displacement and rotation, by tuning

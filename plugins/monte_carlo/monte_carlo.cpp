@@ -121,8 +121,9 @@ std::string MonteCarlo::report(Simulation&) {
     if (counts.tried > 0)
       part = fmt::format("{}: {:.4g} of {} trials accepted", move->name(),
                          double(counts.accepted) / double(counts.tried), counts.tried);
-    const std::string size = move->size_text();
-    add(size.empty() ? part : part + ", " + size);
+    for (const std::string& more : {move->size_text(), move->way()})
+      if (!more.empty()) part += ", " + more;
+    add(part);
   }
   if (barostat_) add(barostat_->report());
   return text;

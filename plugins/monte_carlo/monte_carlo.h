@@ -61,7 +61,11 @@ void describe(D& d, MonteCarloSettings& s) {
   d.required("sweeps", s.sweeps, NonNegative{}, "number of sweeps");
   d.required("temperature", s.temperature, Positive{}, "temperature");
   describe_ramp(d, s.ramp, "temperature", Positive{});
-  d.optional("translation", s.translation, Any{}, "moves of single particles");
+  d.optional("translation", s.translation, Any{},
+             "moves of single particles; where one force between pairs is all that acts, which "
+             "does not depend on orientations, and the box is periodic along all axes, each cell "
+             "makes all its trials as a chain, on a GPU in one launch, else one trial at a time: "
+             "the log says which, and why");
   d.optional("rotation", s.rotation, Any{}, "particles with orientations are turned");
   d.optional("molecule", s.molecule, Any{}, "moves of whole molecules");
   d.optional("pivot", s.pivot, Any{}, "arms of molecules are turned about a bond's end");

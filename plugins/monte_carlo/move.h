@@ -20,6 +20,12 @@ struct Topology;
 
 namespace perrin::monte_carlo {
 
+/// What a move is tuned to, for tables.
+struct MoveSize {
+  std::string column;
+  double value;  // in the job's units
+};
+
 /// Each keeps the distribution of the stage's temperature by itself; their order does not matter.
 class Move {
  public:
@@ -39,6 +45,11 @@ class Move {
   virtual void set_size(double) {}
   /// For the console: "displacement 0.12". Empty: nothing.
   virtual std::string size_text() const { return {}; }
+  /// The same, and what comes with it.
+  virtual std::vector<MoveSize> sizes() const { return {}; }
+  /// For the console: how many trials are made at a time in this job, and why not more. Empty:
+  /// nothing to say.
+  virtual std::string way() const { return {}; }
   /// What it may be for that nothing was tried, and that nothing was accepted.
   virtual std::string why_none_tried() const = 0;
   virtual std::string why_none_accepted() const = 0;

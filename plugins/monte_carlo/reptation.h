@@ -61,6 +61,7 @@ class Reptation final : public Move {
   void begin(Simulation& simulation) override;
   void sweep(StepContext& context, double kt) override;
   TrialCounts counts() const override { return counts_; }
+  std::string way() const override { return "one after another"; }
   std::string why_none_tried() const override {
     return "no linear chain with all its particles in the group was found";
   }

@@ -41,10 +41,12 @@ class RotationMove final : public Move {
   void begin(Simulation& simulation) override;
   void sweep(StepContext& context, double kt) override;
   TrialCounts counts() const override { return tally_.counts(); }
+  std::string way() const override { return grid_.way(); }
   double size() const override { return angle_; }
   double largest_size() const override;
   void set_size(double angle) override { angle_ = angle; }
   std::string size_text() const override;
+  std::vector<MoveSize> sizes() const override { return {{"rotation_angle", angle_}}; }
   std::string why_none_tried() const override {
     return "all particles of the group belong to rigid bodies, which \"molecule\" turns";
   }

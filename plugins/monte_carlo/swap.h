@@ -56,6 +56,7 @@ class Swap final : public Move {
   void begin(Simulation& simulation) override;
   void sweep(StepContext& context, double kt) override;
   TrialCounts counts() const override { return tally_.counts(); }
+  std::string way() const override { return grid_.way(); }
   std::string why_none_tried() const override {
     return "no two particles that may be exchanged were found";
   }

@@ -123,6 +123,7 @@ void Translation::begin(Simulation& s) {
                   ? std::make_unique<Partners>(s.device(), std::size_t(s.particles.size()), t)
                   : nullptr;
   group_ = free_particles_of(s, group_name_);
+  why_no_chains_ = why_no_chains(s);
 }
 
 /// What depends on the box.
@@ -140,7 +141,7 @@ void Translation::sweep(StepContext& s, double kt) {
   const TrialProposal proposal{key, s.device_step(), Real(displacement_),
                                s.particles.box.dimension == 2, group_.mask()};
   const std::vector<TrialCells> colours = grid_.sort(s, key);
-  const bool chains = runs_chains(s);
+  const bool chains = why_no_chains_.empty();
   const std::uint32_t fullest = chains ? 0 : grid_.fullest();
   for (const TrialCells& cells : colours) {
     if (chains) run_chains(s, cells, proposal, kt);
@@ -150,10 +151,20 @@ void Translation::sweep(StepContext& s, double kt) {
   }
 }
 
-/// Where one force between pairs is all there is.
-bool Translation::runs_chains(const StepContext& s) const {
-  return s.forces.size() == 1 && !energies_.has_fields() && !partners_ &&
-         !s.forces[0]->traits().torques && !s.particles.box.metric().open;
+/// Where anything else acts than one force between pairs.
+std::string Translation::why_no_chains(const StepContext& s) const {
+  if (partners_) return "bonds act";
+  if (energies_.has_fields()) return "a field acts";
+  if (s.forces.empty()) return "no force acts";
+  if (s.forces.size() > 1) return fmt::format("{} forces act", s.forces.size());
+  if (s.forces[0]->traits().torques) return "the force depends on orientations";
+  if (s.particles.box.metric().open) return "the box is not periodic along all axes";
+  return {};
+}
+
+std::string Translation::way() const {
+  if (why_no_chains_.empty()) return "chains of trials, " + grid_.way();
+  return fmt::format("{} (no chains of trials: {})", grid_.way(), why_no_chains_);
 }
 
 void Translation::run_chains(StepContext& s, const TrialCells& cells, const TrialProposal& proposal,

@@ -43,6 +43,8 @@ class Translation final : public Move {
   double largest_size() const override { return largest_; }
   void set_size(double displacement) override { displacement_ = displacement; }
   std::string size_text() const override;
+  std::vector<MoveSize> sizes() const override { return {{"displacement", displacement_}}; }
+  std::string way() const override;
   std::string why_none_tried() const override {
     return "all particles have bonds to particles of other active cells";
   }
@@ -52,7 +54,7 @@ class Translation final : public Move {
  private:
   struct Batch;
   void fit(const StepContext& context);
-  bool runs_chains(const StepContext& context) const;
+  std::string why_no_chains(const StepContext& context) const;
   void run_chains(StepContext& context, const TrialCells& cells, const TrialProposal& proposal,
                   double kt);
   void try_all(StepContext& context, const Batch& batch);
@@ -60,7 +62,8 @@ class Translation final : public Move {
   std::int64_t trials_;
   double first_displacement_, displacement_, largest_ = 0;
   std::string group_name_;
-  double width_ = 0;  // of cells, at least (length)
+  double width_ = 0;           // of cells, at least (length)
+  std::string why_no_chains_;  // empty: the force makes all trials of a cell, in one launch
   TrialGrid grid_;
   GroupOnDevice group_;
   std::unique_ptr<Partners> partners_;  // nullptr: nobody has any

@@ -1,5 +1,7 @@
 #include "trial_grid.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -92,6 +94,11 @@ int TrialGrid::colours() const {
   for (int axis = 0; axis < 3; ++axis)
     if (grid_.cells[axis] > 1) colours *= 2;
   return colours;
+}
+
+std::string TrialGrid::way() const {
+  if (active() == 1) return "one after another, for the box is too small for cells";
+  return fmt::format("one in each cell at a time, {} colours of {} cells", colours(), active());
 }
 
 Vec3<std::int32_t> TrialGrid::colour(int k) const {

@@ -1,6 +1,7 @@
 // The cells of trial moves (engine/components/trial_moves.h): which there are, and who is in them.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "engine/components/step_context.h"
@@ -24,6 +25,8 @@ class TrialGrid {
   /// Of a colour.
   std::int64_t active() const { return grid_.active(); }
   int colours() const;
+  /// For the console: "one in each cell at a time, 8 colours of 27 cells".
+  std::string way() const;
 
  private:
   TrialCells cells();

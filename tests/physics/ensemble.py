@@ -666,6 +666,58 @@ class Ensemble(JobCase):
             self.assertLess(abs(a - b), 4 * math.hypot(da, db))
         self.assertGreater(len({tuple(row[1:]) for row in self.exchanges("with")}), 3)
 
+    def told(self, done, i, j):
+        return float(done.stdout.split(f"exchange  {i} and {j}")[1].split("(")[1].split(")")[0])
+
+    def test_forces_are_exchanged_between_sweeps(self):
+        """One temperature, traps of different strengths: <x²> = T/k of each, and the acceptance of
+        a pair is that of such particles. Of 15 coordinates in 2000 frames a third at least are
+        independent: 0.03 are 3.7 standard deviations of (2/n)^(1/2) or more."""
+        strengths, t, n = [1.0, 1.5, 2.25], 0.8, 5
+        trap = {"type": "harmonic_trap", "stiffness": [1, 1, 1]}
+        stage = {"type": "monte_carlo", "sweeps": 40000, "temperature": t,
+                 "translation": {"displacement": 2.0}}
+        done = self.run_job(job({"vary": {"forces[0].stiffness": [[k] * 3 for k in strengths]},
+                                 "exchange": {"every": 10}}, stage, system=free_particles(n),
+                                forces=[trap], stride=1000,
+                                observers=[{"type": "trajectory", "stride": 20}]))
+        for k, strength in enumerate(strengths):
+            x = numpy.concatenate([self.positions(k, 50, axis) for axis in range(3)])
+            self.assertLess(abs((x ** 2).mean() * strength / t - 1), 0.03)
+        self.assertEqual(set(numpy.array(self.exchanges())[:, 1:][:, 2]), {0, 1, 2})
+        generator = numpy.random.default_rng(1)
+        squares = [generator.gamma(1.5 * n, 2 * t / k, 200000) for k in strengths]
+        for i in (0, 1):
+            delta = (strengths[i] - strengths[i + 1]) * (squares[i + 1] - squares[i]) / (2 * t)
+            expected = numpy.minimum(1, numpy.exp(-delta)).mean()
+            self.assertLess(abs(self.told(done, i, i + 1) - expected), 0.06)
+
+    def test_pressures_are_exchanged_between_sweeps(self):
+        """An ideal gas: as test_pressures_are_exchanged(). By the compressibility that the barostat
+        takes, a twentieth of the gas's, volumes relax in 20 tau, 80 sweeps: of 60000 some 350
+        volumes are independent, and 0.3 are four standard deviations of the variance."""
+        n, pressures = 60, [0.5, 0.55, 0.62]
+        stage = {"type": "monte_carlo", "sweeps": 60000, "temperature": 1,
+                 "translation": {"displacement": 0.5},
+                 "barostat": {"pressure": 1, "tau": 4, "stride": 1}}
+        done = self.run_job(job({"vary": {"stages[0].barostat.pressure": pressures},
+                                 "exchange": {"every": 20}}, stage,
+                                system={**free_particles(n), "box": [5, 5, 5]}, forces=[],
+                                stride=20))
+        for k, p in enumerate(pressures):
+            v = self.column("volume", str(k))[200:]
+            mean, error = self.blocked(v)
+            self.assertLess(abs(mean - (n + 1) / p), 4 * error, p)
+            self.assertLess(error, 0.03 * mean)
+            self.assertLess(abs(v.var() / ((n + 1) / p ** 2) - 1), 0.3)
+        self.assertEqual(set(numpy.array(self.exchanges())[:, 1:][:, 0]), {0, 1, 2})
+        generator = numpy.random.default_rng(1)
+        volume = [generator.gamma(n + 1, 1 / p, 200000) for p in pressures]
+        for i in (0, 1):
+            delta = (pressures[i] - pressures[i + 1]) * (volume[i + 1] - volume[i])
+            expected = numpy.minimum(1, numpy.exp(-delta)).mean()
+            self.assertLess(abs(self.told(done, i, i + 1) - expected), 0.06)
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1] + sys.argv[2:])

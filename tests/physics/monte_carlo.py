@@ -5,7 +5,9 @@ molecular dynamics, theory and numbers of others.
     monte_carlo.py PERRIN [unittest arguments]
 """
 
+import json
 import math
+import re
 import sys
 import unittest
 
@@ -112,19 +114,27 @@ class MonteCarlo(JobCase):
             self.agree((pressure, scatter), (p, 0), 0.02)
 
     def same_as_dynamics(self, system, forces, temperature, displacement, number=1500, steps=30000,
-                         **more):
-        """Both begin with what dynamics has made of the start."""
+                         before=(), chain=0, **more):
+        """Both begin with what dynamics has made of the start, behind the stages `before`. Of
+        chains of so many particles bonds have the same length, too."""
         found = []
         bath = {**BUSSI, "temperature": temperature}
         for stage, stride in ((sweeps(number, temperature, displacement), 5),
                               ({"type": "md", "steps": steps, "integrator": bath}, 50)):
             begin = {"type": "md", "steps": steps // 2, "integrator": bath, "name": "begin"}
-            self.run_job(job(system, forces, begin, {**stage, "name": "measured"}, stride=stride,
-                             velocity={"temperature": temperature}, **more))
-            with h5py.File(self.path("thermo.h5")) as file:
-                later = file["observables/potential_energy/step"][:] > steps // 2 + stride
-            found.append([mean_and_error(self.column(name)[later], 10)
+            frames = [{"type": "trajectory", "stride": 20 * stride, "positions": "unwrapped",
+                       "precision": "double"}] if chain else []
+            self.run_job(job(system, forces, *before, begin, {**stage, "name": "measured"},
+                             stride=stride, velocity={"temperature": temperature},
+                             observers=frames, **more))
+            rows = stage.get("sweeps", steps) // stride
+            found.append([mean_and_error(self.column(name)[1 - rows:], 10)
                           for name in ("potential_energy", "pressure")])
+            if chain:
+                r = self.frames("position")[1 - rows // 20:]
+                r = r.reshape(len(r), -1, chain, 3)
+                bonds = numpy.linalg.norm(r[:, :, 1:] - r[:, :, :-1], axis=-1)
+                found[-1].append(mean_and_error(bonds.mean(axis=(1, 2)), 10))
         for one, other in zip(*found):
             self.agree(one, other)
 
@@ -146,6 +156,18 @@ class MonteCarlo(JobCase):
         system = {"type": "chains", "density": 0.3, "bond_length": 0.97, "min_distance": 0.9,
                   "chains": 25, "pattern": "A20", "bond_type": "b", "angle_type": "a"}
         self.same_as_dynamics(system, forces, 1.0, 0.1, number=3000, steps=60000)
+
+    def test_a_melt_of_chains(self):
+        """Kremer and Grest's density, with angles; pushed apart first."""
+        forces = [{"type": "wca", "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]},
+                  {"type": "bond_fene", "bonds": {"b": {"stiffness": 30, "maximum_length": 1.5}}},
+                  {"type": "angle_cosine", "angles": {"a": {"stiffness": 1.5}}}]
+        system = {"type": "chains", "density": 0.85, "bond_length": 0.97, "min_distance": 0.7,
+                  "chains": 25, "pattern": "A20", "bond_type": "b", "angle_type": "a"}
+        apart = {"type": "md", "steps": 5000, "name": "push apart", "integrator": {
+            "type": "fire", "force_tolerance": 10, "maximum_move": 0.02}}
+        self.same_as_dynamics(system, forces, 1.0, 0.07, number=2000, steps=40000, before=[apart],
+                              chain=20)
 
     def test_between_walls(self):
         """A slit that is open along z. Without a jump at the cut-off: trials see it, and forces do
@@ -206,11 +228,25 @@ class MonteCarlo(JobCase):
         full = job(lattice(5, 0.8), [LJ], *stages, stride=1, velocity={"temperature": 1},
                    observers=[{"type": "trajectory", "stride": 10, "precision": "double"},
                               {"type": "checkpoint"}])
-        self.run_job(full, folder="one")
-        self.run_job(full, folder="three", threads="1")
-        for name in ("potential_energy", "pressure"):
-            one, three = self.column(name, "one"), self.column(name, "three")
-            numpy.testing.assert_array_equal(one, three)
+        self.run_job(full, folder="whole")
+        self.run_job(full, folder="one thread", threads="1")
+        # Stopped while sizes are tuned; and behind the dynamics, resumed twice.
+        self.run_job({**full, "stages": [{**stages[0], "sweeps": 13}]}, folder="tuned")
+        self.run_job(full, "--set", "stages[2].sweeps=7", folder="twice")
+        self.resume("twice", "--set", "stages[2].sweeps=18")
+        for folder in ("tuned", "twice"):
+            self.resume(folder, "--set", f"stages={json.dumps(stages)}")
+        for folder in ("one thread", "tuned", "twice"):
+            for name in ("potential_energy", "pressure"):
+                numpy.testing.assert_array_equal(self.column(name, "whole"),
+                                                 self.column(name, folder), folder)
+            numpy.testing.assert_array_equal(self.frames("position", "whole"),
+                                             self.frames("position", folder), folder)
+
+    def resume(self, folder, *arguments):
+        done = self.perrin("resume", self.path(folder, "checkpoint.h5"), "--device", DEVICE,
+                           "--threads", "1", *arguments)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_acceptance_is_written(self):
         fluid = job(lattice(5, 0.8), [LJ], sweeps(60, 1.0, 0.4, tune={"sweeps": 30}),
@@ -225,6 +261,50 @@ class MonteCarlo(JobCase):
         self.assertLess(abs(part[2] - 0.4), 0.05)
         self.assertTrue(size[0] == 0.4 and size[2] == size[3] < 0.25, size)
         self.assertIn(f"{part.mean():.4g} of 30000 trials", said)
+
+    def test_sizes_that_are_tuned_are_written(self):
+        """Those of the log, in the last row; of moves that the stage does not make none."""
+        chains = {"type": "chains", "chains": 40, "pattern": "A5", "density": 0.2,
+                  "min_distance": 0.8, "bond_length": 1, "bond_type": "b"}
+        bond = {"type": "bond_harmonic", "bonds": {"b": {"stiffness": 50, "length": 1}}}
+        stage = sweeps(40, 1.0, 0.4, tune={"sweeps": 30}, molecule={"displacement": 0.3,
+                                                                   "rotation": 0.6},
+                       pivot={"rotation": 0.7}, crankshaft={"rotation": 0.8},
+                       hybrid={"timestep": 0.008, "steps": 5})
+        said = self.run_job(job(chains, [{**LJ, "truncation": "energy_shift"}, bond], stage,
+                                observers=[{"type": "acceptance", "stride": 10}])).stdout
+        told = re.search(r"translation: .*displacement ([\d.]+),.*molecule: .*displacement "
+                         r"([\d.]+), rotation ([\d.]+),.*pivot: .*rotation ([\d.]+),.*crankshaft:"
+                         r" .*rotation ([\d.]+),.*hybrid: .*time step ([\d.]+)", said)
+        self.assertTrue(told, said)
+        for name, first, last in zip(
+                ("displacement", "molecule_displacement", "molecule_angle", "pivot_angle",
+                 "crankshaft_angle", "hybrid_timestep"),
+                (0.4, 0.3, 0.6, 0.7, 0.8, 0.008), map(float, told.groups()), strict=True):
+            column = self.column(name, file="acceptance.h5")
+            self.assertEqual(column[0], first, name)
+            self.assertAlmostEqual(column[-1], last, 5, name)
+            self.assertNotEqual(column[-1], first, name)
+        for name in ("rotation_angle", "cluster_displacement"):
+            self.assertTrue(numpy.isnan(self.column(name, file="acceptance.h5")).all())
+
+    def test_the_log_says_how_many_trials_are_made_at_a_time(self):
+        trap = {"type": "harmonic_trap", "stiffness": [1, 1, 1]}
+        chains = {"type": "chains", "chains": 60, "pattern": "A3", "density": 0.1,
+                  "min_distance": 0.8, "bond_length": 1, "bond_type": "b"}
+        bond = {"type": "bond_harmonic", "bonds": {"b": {"stiffness": 50, "length": 1}}}
+        cells = "one in each cell at a time, 8 colours of 8 cells"
+        for system, forces, way in (
+                (lattice(6, 0.8), [LJ], f"chains of trials, {cells}\n"),
+                (lattice(6, 0.8), [LJ, LJ], f"{cells} (no chains of trials: 2 forces act)\n"),
+                (lattice(6, 0.8), [LJ, trap], f"{cells} (no chains of trials: a field acts)\n"),
+                (chains, [LJ, bond], f"{cells} (no chains of trials: bonds act)\n"),
+                ({**lattice(6, 0.8), "periodic": [True, True, False]}, [LJ],
+                 "(no chains of trials: the box is not periodic along all axes)\n"),
+                (lattice(3, 0.8), [LJ],
+                 "chains of trials, one after another, for the box is too small for cells\n")):
+            said = self.run_job(job(system, forces, sweeps(2, 1.0, 0.01))).stdout
+            self.assertIn(way, said)
 
     # -- what cannot be ----------------------------------------------------------------------------
 

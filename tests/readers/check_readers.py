@@ -148,6 +148,41 @@ with h5py.File(trajectory, "r") as f:
     assert np.array_equal(np.stack([vmd["bond_from"][:], vmd["bond_to"][:]], 1), bonds[:] + 1)
     assert len(bonds) == 30
 
+# Particles that come and go: frames of H5MD have room for all, those of GSD have who is there.
+trajectory, thermo = job(
+    "reservoir", {"type": "lattice", "density": 0.3, "particles": 60},
+    {"reservoir": {"A": 80}, "stages": [
+        {"type": "monte_carlo", "sweeps": 100, "temperature": 2,
+         "translation": {"displacement": 0.3},
+         "insertion": [{"type": "A", "activity": 0.5, "trials": 50}]}]}, lennard_jones)
+with h5py.File(thermo, "r") as f:
+    numbers = f["observables/particles/value"][::2].astype(int).tolist()
+assert len(numbers) == 11 and numbers[0] == 60 and len(set(numbers)) > 5, numbers
+with h5py.File(trajectory, "r") as f:
+    everything = f["particles/all"]
+    present = everything["id/value"][:] >= 0
+    positions = everything["position/value"][:]
+    edge = everything["box/edges/value"][0, 0, 0]
+    assert present.shape == (11, 140) and present.sum(axis=1).tolist() == numbers
+    ids = [sorted(row[row >= 0]) for row in everything["id/value"][:]]
+    assert all(len(set(row)) == len(row) for row in ids), "an id is given twice"
+check_mdanalysis(trajectory, 11)
+out = path("reservoir.gsd")
+run(perrin, "convert", trajectory, out)
+try:
+    import gsd.hoomd
+except ImportError as error:
+    print("skipped gsd", error)
+else:
+    with gsd.hoomd.open(out) as frames:
+        assert [frame.particles.N for frame in frames] == numbers
+        for k, frame in enumerate(frames):
+            assert frame.particles.types == ["A"], frame.particles.types
+            assert frame.particles.position.shape == (numbers[k], 3)
+            # The origin of GSD is the middle of the box; its particles are in the order of ids.
+            seen = np.sort(frame.particles.position + edge / 2, axis=0)
+            assert np.allclose(seen, np.sort(positions[k][present[k]], axis=0), atol=1e-5), k
+
 # Triclinic, through GSD's tilts of a file: extended XYZ → job → H5MD.
 with open(path("tilted.xyz"), "w") as f:
     f.write('2\nLattice="6 0 0 1 7 0 -1 0.5 8" Properties=species:S:1:pos:R:3:velo:R:3 pbc="T T '

@@ -531,6 +531,8 @@ def jobs(device):
         {"type": "md", "steps": 40, "integrator": THERMOSTAT, "name": "dynamics"}]
     moves["observers"] = [*OBSERVERS, {"type": "widom", "stride": 20, "insertions": 500,
                                        "group": "S", "temperature": 1}]
+    found["monte_carlo, all, cells"] = with_traversal("cells", moves)
+    found["monte_carlo, all, verlet_list"] = with_traversal("verlet_list", moves)
     # Clusters of large and small particles, of which some stay; in a box that changes.
     found["monte_carlo, clusters"] = clusters = job(
         {"type": "parts", "box": [16, 16, 16], "tilts": [3, -2, 1], "min_distance": 0.9,
@@ -728,16 +730,25 @@ def run(options, folder, count, command, *arguments):
 
 
 def stopped_and_resumed(options, text, folder, first, last):
-    last_stage = text["stages"][-1]
-    length = "cycles" if "cycles" in last_stage else "steps"
-    place = f"stages[{len(text['stages']) - 1}].{length}"
-    steps = last_stage.get(length)
-    stop = ["--time-limit", "1e-7"] if steps is None else ["--set", f"{place}={steps // 2}"]
+    """The hash of a run that stops amid its last stage; with stages "monte_carlo", amid the last of
+    these, after an odd number of sweeps: while sizes are tuned, between moves of every other sweep.
+    """
+    stages = text["stages"]
+    trials = [k for k, stage in enumerate(stages) if stage["type"] == "monte_carlo"]
+    at = trials[-1] if trials else len(stages) - 1
+    length = next((key for key in ("steps", "cycles", "sweeps") if key in stages[at]), None)
+    if length is None:
+        stop = more = ["--time-limit", "1e-7"]
+    else:
+        whole = stages[at][length]
+        part = {**stages[at], length: whole // 3 | 1 if length == "sweeps" else whole // 2}
+        stop = ["--set", f"stages={json.dumps([*stages[:at], part])}"]
+        more = ["--set", f"stages={json.dumps(stages)}"]
     at_stop = run(options, folder, first, "run", "job.json", *stop)
     if at_stop.startswith("status"):
         return at_stop
-    more = [] if steps is None else ["--set", f"{place}={steps}"]
-    return run(options, folder, last, "resume", "checkpoint.h5", *more)
+    return run(options, folder, last, "resume", "checkpoint.h5",
+               *([] if length is None else more))
 
 
 def compare_processes(options, chosen):
