@@ -296,15 +296,72 @@ class Orientations(JobCase):
         self.assertAlmostEqual(self.column("potential_energy")[0],
                                patchy_energy(at, q, names, edge, patches, pairs), delta=2e-2)
 
+    def energy_of_pairs(self, force, vectors, q):
+        """Of pairs far from one another, each at one of the vectors [pair, 3] and with two
+        quaternions [pair, 2, 4], w first."""
+        across, apart = math.ceil(len(vectors)**(1 / 3)), 4.0
+        k = numpy.arange(len(vectors))
+        at = apart * (0.5 + numpy.stack([k % across, k // across % across, k // across**2], 1))
+        self.oriented("pairs.xyz", apart * across,
+                      numpy.stack([at, at + vectors], 1).reshape(-1, 3).tolist(),
+                      q.reshape(-1, 4).tolist())
+        self.run_job(job(NVE, force, steps=0, moments=(1, 1, 1), start="default",
+                         system={"type": "file", "path": self.path("pairs.xyz")}))
+        return self.column("potential_energy")[0]
+
     def test_sharp_patches_have_the_second_virial_coefficient_of_kern_and_frenkel(self):
-        # What patches that end sharply and a well add to the second virial coefficient of the core
-        # is χ² (exp(ε/kT) - 1) of its volume, χ = (1 - cos δ)/2 for one patch.
-        one = {"directions": [[1, 0, 0]], "half_angle": 35, "steepness": 4000}
-        c = (numpy.arange(4000) + 0.5) / 2000 - 1
-        f = logistic(c, one)
-        mean = numpy.expm1(1.7 * numpy.outer(f, f)).mean()
-        chi = (1 - math.cos(math.radians(35))) / 2
-        self.assertAlmostEqual(mean / (chi**2 * math.expm1(1.7)), 1, delta=0.01)
+        """B = 2π/3 (σ³ - χ² (exp(ε/kT) - 1) (λ³ - σ³)), N. Kern, D. Frenkel, J. Chem. Phys. 118,
+        9882 (2003): χ = n (1 - cos δ)/2 is what n patches cover, λ where the well ends, σ the
+        diameter of hard spheres that have the core's B. A pair is bonded or not, and the energy of
+        pairs that lie as the core alone would have them counts the bonds."""
+        end, width, depth, high = 1.4, 0.01, 1.7, 1.5
+        random = numpy.random.default_rng(11)
+        r = numpy.linspace(0.7, high, 40001)  # nothing is left below
+        six = (0.89 / r)**6
+        core = numpy.where(six > 0.5, 50 * (4 * (six * six - six) + 1), 0)
+        weight = numpy.exp(-core) * r**2
+        inside = numpy.concatenate([[0], numpy.cumsum(weight[1:] + weight[:-1]) / 2 * (r[1] - r[0])])
+        sigma3 = high**3 - 3 * inside[-1]
+        for half_angle, directions in ((60, [[1, 0, 0]]), (50, [[0, 1, 0], [0, -1, 0]])):
+            force = {"type": "patchy", "cutoff": high,
+                     "patches": {"A": {"directions": directions, "half_angle": half_angle,
+                                       "steepness": 4000}},
+                     "pairs": [{"types": ["A", "A"], "epsilon": depth, "core_epsilon": 50,
+                                "sigma": 0.89, "attraction": "well", "range": end,
+                                "width": width}]}
+            shares = []
+            for _ in range(8):  # the cosines of both patches and distances are spread evenly
+                even = numpy.stack(numpy.meshgrid(*[range(m) for m in (30, 30, 16)]))
+                even = (even.reshape(3, -1).T + random.random((30 * 30 * 16, 3))) / [30, 30, 16]
+                cosine, length = 2 * even[:, :2].T - 1, numpy.interp(even[:, 2] * inside[-1],
+                                                                     inside, r)
+                axis = random.normal(size=(len(even), 3))  # from the first to the second
+                axis /= numpy.sqrt((axis**2).sum(1))[:, None]
+                q = numpy.stack([self.turned_to(numpy.array(directions[0]), sign * axis, c, random)
+                                 for sign, c in zip((1, -1), cosine)], 1)
+                energy = self.energy_of_pairs(force, length[:, None] * axis, q)
+                shares.append((numpy.interp(length, r, core).sum() - energy) / depth / len(even))
+            by_bonds = 2 * math.pi * inside[-1] * math.expm1(depth) * numpy.array(shares)
+            mean, error = by_bonds.mean(), by_bonds.std(ddof=1) / math.sqrt(8)
+            chi = len(directions) * (1 - math.cos(math.radians(half_angle))) / 2
+            expected = 2 * math.pi / 3 * chi**2 * math.expm1(depth) * (
+                (end - width / 2)**3 - sigma3)
+            # A steep patch and well are not quite sharp.
+            self.assertLess(abs(mean - expected), 4 * error + 0.003 * expected, half_angle)
+            self.assertLess(error, 0.01 * expected)
+
+    def turned_to(self, patch, axis, cosine, random):
+        """Quaternions, w first, that turn a direction of the frame to these cosines with the axes
+        [particle, 3], and are random about both."""
+        across = numpy.cross(axis, random.normal(size=axis.shape))
+        across /= numpy.sqrt((across**2).sum(1))[:, None]
+        to = cosine[:, None] * axis + numpy.sqrt(1 - cosine**2)[:, None] * across
+        # Half a turn about the mean of the two directions, after any turn about the first.
+        about = to + patch
+        about /= numpy.sqrt((about**2).sum(1))[:, None]
+        turn = math.pi * random.random(len(axis))
+        w, v = numpy.cos(turn)[:, None], numpy.sin(turn)[:, None] * patch
+        return numpy.hstack([-(about * v).sum(1, keepdims=True), w * about + numpy.cross(about, v)])
 
     def kinds(self):
         planar = {"type": "lattice", "structure": "square", "density": 0.4, "cells": [14, 14, 1]}
