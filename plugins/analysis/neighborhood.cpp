@@ -23,7 +23,7 @@ Neighborhood::Neighborhood(double distance, const std::vector<std::string>& type
   positions_ = {host_, particles_};
 }
 
-PairGrid::View Neighborhood::look(Simulation& s) {
+PairGrid::View Neighborhood::look(Simulation& s, bool within) {
   ids_.clear();
   const auto position = s.particles.position.to_host();
   const auto id = s.particles.id.to_host();
@@ -33,7 +33,8 @@ PairGrid::View Neighborhood::look(Simulation& s) {
       ids_.push_back(id[i]);
     }
   if (!grid_) grid_ = std::make_unique<PairGrid>(host_, particles_, s.particles.box, distance_);
-  grid_->build(positions_.data(), s.particles.box);
+  within ? grid_->build_within(positions_.data(), s.particles.box)
+         : grid_->build(positions_.data(), s.particles.box);
   return grid_->view();
 }
 

@@ -21,8 +21,9 @@ class Neighborhood {
   /// wrong.
   Neighborhood(double distance, const std::vector<std::string>& types, const std::string& group,
                Setup& setup, const std::string& key = "distance");
-  /// Of the present state. Copies all positions.
-  PairGrid::View look(Simulation& simulation);
+  /// Of the present state. Copies all positions. Throws UserError where the box has become too
+  /// small; `within`: pairs within half_height() are seen then.
+  PairGrid::View look(Simulation& simulation, bool within = false);
   /// Of the particles that were looked at, by PairGrid::View::member.
   const std::vector<std::uint32_t>& ids() const { return ids_; }
   const Device& host() const { return host_; }

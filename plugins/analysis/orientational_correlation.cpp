@@ -71,7 +71,8 @@ void OrientationalCorrelation::sample(Simulation& s) {
   Orientations& turning = *s.particles.orientations;
   s.particles.domain.gather(turning.orientation);
   const std::vector<Real4> orientation = s.particles.by_id(turning.orientation);
-  const PairGrid::View grid = neighborhood_.look(s);
+  const PairGrid::View grid = neighborhood_.look(s, true);
+  reach_ = std::min(reach_, half_height(s.particles.box));
   const auto places = std::size_t(grid.n);
   std::vector<Vec3<double>> axes(places);
   for (std::size_t k = 0; k < places; ++k)
@@ -112,7 +113,10 @@ std::vector<double> OrientationalCorrelation::row(const Box&) {
   const std::size_t width = values();
   std::vector<double> row;
   const auto add = [&](const auto& value) {
-    for (std::size_t k = 0; k < bins_; ++k) row.push_back(value(k, &sums_[k * width]));
+    for (std::size_t k = 0; k < bins_; ++k)
+      row.push_back(double(k + 1) * bin_width > reach_ * (1 + 1e-12)
+                        ? std::numeric_limits<double>::quiet_NaN()
+                        : value(k, &sums_[k * width]));
   };
   /// Of the sum over all samples and pairs, for axes without correlations and at random places.
   const auto ideal = [&](std::size_t k) {
@@ -123,7 +127,7 @@ std::vector<double> OrientationalCorrelation::row(const Box&) {
     return double(samples()) * n * (n - 1) / 2 * shell;
   };
   const auto over = [&](double sum, std::size_t k) { return n > 1 ? sum / ideal(k) : 0.0; };
-  add([&](std::size_t k, const double*) { return (double(k) + 0.5) * bin_width; });
+  for (std::size_t k = 0; k < bins_; ++k) row.push_back((double(k) + 0.5) * bin_width);
   add([&](std::size_t k, const double* at) { return over(at[1], k); });
   for (std::size_t l = 0; l < orders_.size(); ++l)
     add([&](std::size_t, const double* at) {
@@ -132,7 +136,14 @@ std::vector<double> OrientationalCorrelation::row(const Box&) {
   add([&](std::size_t k, const double* at) { return dimension_ * over(at[2], k); });
   if (dimension_ == 3) add([&](std::size_t k, const double* at) { return 1.5 * over(at[3], k); });
   std::fill(sums_.begin(), sums_.end(), 0.0);
+  reach_ = std::numeric_limits<double>::max();
   return row;
+}
+
+void OrientationalCorrelation::sums(Archive& archive) {
+  state_of_sums(archive, sums_);
+  archive("reach", reach_);
+  archive.require(reach_ > 0, "reach", "a positive length");
 }
 
 void register_orientational_correlation(Registry& registry) {

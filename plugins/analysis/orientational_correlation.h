@@ -1,6 +1,8 @@
 // Observer "orientational_correlation": how far the axes of two particles agree by their distance.
 #pragma once
 
+#include <limits>
+
 #include "neighborhood.h"
 #include "sampled.h"
 
@@ -23,7 +25,8 @@ void describe(D& d, OrientationalCorrelationSettings& s) {
   describe_sampling(d, s, "the mean of the samples since the previous row");
   d.optional("r_max", s.r_max, NonNegative{},
              "upper end of the last bin (length); 0: half the shortest distance between opposite "
-             "faces of the box at the start");
+             "faces of the box at the start. In rows of a smaller box, bins beyond half of that "
+             "distance are NaN");
   d.optional("bins", s.bins, Between{1, 100000}, "number of bins");
   d.optional("l", s.l, Between{1, 12}, "orders l of the polynomials of the angle between two axes");
   d.optional("types", s.types, Any{}, "particle types considered; empty: all");
@@ -41,7 +44,7 @@ class OrientationalCorrelation final : public SampledObserver {
  private:
   void sample(Simulation& simulation) override;
   std::vector<double> row(const Box& box) override;
-  void sums(Archive& archive) override { state_of_sums(archive, sums_); }
+  void sums(Archive& archive) override;
   std::size_t values() const { return 4 + orders_.size(); }  // of a bin
 
   int dimension_;
@@ -51,6 +54,7 @@ class OrientationalCorrelation final : public SampledObserver {
   Neighborhood neighborhood_;
   /// [bin · values() + …]: pairs; pairs, u·v and 3 (u·e)(v·e) - u·v times the volume; P_l.
   std::vector<double> sums_;
+  double reach_ = std::numeric_limits<double>::max();  // of the smallest box since the last row
 };
 
 void register_orientational_correlation(Registry& registry);

@@ -409,6 +409,22 @@ class Orientations(JobCase):
                          system={"type": "file", "path": self.path("pairs.xyz")}))
         return self.column("potential_energy")[0]
 
+    def test_each_axis_has_its_share_of_the_temperature(self):
+        """<L²/I> = kT about each axis of asymmetric tops, drawn at the start and after steps in a
+        bath. Frames are a time of 2 apart, in which the bath (friction 3) forgets nearly all."""
+        kt, moments, n = 1.2, numpy.array([0.2, 0.5, 0.9]), 1000
+        text = job({"type": "langevin", "timestep": 0.005, "temperature": kt, "friction": 1,
+                    "rotational_friction": 1}, GAY_BERNE, steps=4000, cells=(10, 10, 10),
+                   moments=moments, temperature=kt)
+        text["observers"] = [{"type": "trajectory", "stride": 400,
+                              "quantities": ["angular_momentum"]}]
+        self.run_job(text)
+        spin = self.frames("angular_momentum").astype(float)
+        # Of a chi-squared number the variance is twice the square of the mean.
+        for frames in (spin[:1], spin[1:]):
+            found = (frames**2).mean((0, 1)) / moments / kt
+            self.assertLess(abs(found - 1).max(), 4 * math.sqrt(2 / (n * len(frames))) + 0.003)
+
     def test_sharp_patches_have_the_second_virial_coefficient_of_kern_and_frenkel(self):
         """B = 2π/3 (σ³ - χ² (exp(ε/kT) - 1) (λ³ - σ³)), N. Kern, D. Frenkel, J. Chem. Phys. 118,
         9882 (2003): χ = n (1 - cos δ)/2 is what n patches cover, λ where the well ends, σ the
