@@ -37,7 +37,8 @@ struct PatchBondsSettings : SampledSettings {
 };
 template <class D>
 void describe(D& d, PatchBondsSettings& s) {
-  d.example(R"({"distance": 1.2, "patches": {"A": {"directions": [[1, 0, 0]]}}})");
+  d.example(
+      R"({"distance": 1.5, "patches": {"A": {"directions": [[1, 0, 0]], "half_angle": 60}}})");
   d.required("distance", s.distance, Positive{},
              "particles closer than this are bonded, where the line between them goes through a "
              "patch of each (length)");
