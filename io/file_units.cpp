@@ -154,6 +154,12 @@ FileUnit file_angular_momentum(const Units& units) {
   return {units.mass + " " + length.name + "2 ps-1", rounded(length.factor * velocity.factor)};
 }
 
+FileUnit file_torque(const Units& units) {
+  const FileUnit force = file_force(units), length = file_length(units);
+  if (force.name.empty()) return {};
+  return {force.name + " " + length.name, rounded(force.factor * length.factor)};
+}
+
 FileUnit file_moment_of_inertia(const Units& units) {
   const FileUnit length = file_length(units);
   if (length.name.empty()) return {};

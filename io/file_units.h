@@ -21,6 +21,7 @@ FileUnit file_velocity(const Units& units);
 FileUnit file_force(const Units& units);
 FileUnit file_momentum(const Units& units);
 FileUnit file_angular_momentum(const Units& units);
+FileUnit file_torque(const Units& units);
 FileUnit file_moment_of_inertia(const Units& units);
 
 /// How many of the unit `to` the unit `from` is: 0.1 for "Angstrom" and "nm". Both are powers of

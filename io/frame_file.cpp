@@ -37,8 +37,9 @@ void FrameFile::state(Archive& archive) {
        {std::pair("velocity ", layout_.velocity), std::pair("force ", layout_.force),
         std::pair("image ", layout_.image), std::pair("orientation ", layout_.orientation),
         std::pair("angular_momentum ", layout_.angular_momentum),
-        std::pair("species ", layout_.moving_species), std::pair("id ", layout_.moving_ids),
-        std::pair("unwrapped ", layout_.unwrapped), std::pair("double ", layout_.fine_positions),
+        std::pair("torque ", layout_.torque), std::pair("species ", layout_.moving_species),
+        std::pair("id ", layout_.moving_ids), std::pair("unwrapped ", layout_.unwrapped),
+        std::pair("double ", layout_.fine_positions),
         std::pair("bonds ", layout_.dynamic_bonds.has_value())})
     if (has) now += name;
   for (const std::string& name : layout_.changing_attributes) now += name + " ";

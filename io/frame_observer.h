@@ -63,7 +63,7 @@ class FrameObserver : public Observer, public BoxUser {
     if (step == file_.last_step()) return;  // the end of one stage is the beginning of the next
     H5mdFrame frame;
     const auto take = [&] { frame = (*gather_)(simulation.particles); };
-    wants_.force ? simulation.with_whole_forces(take) : take();
+    wants_.force || wants_.torque ? simulation.with_whole_forces(take) : take();
     frame.step = step;
     frame.time = simulation.time();
     const auto begun =
@@ -96,7 +96,8 @@ class FrameObserver : public Observer, public BoxUser {
   /// Refuses what particles without orientations have not. `quantities`: of the settings.
   static void check_orientations(const std::vector<std::string>& quantities, Setup& setup) {
     for (std::size_t k = 0; k < quantities.size(); ++k)
-      if ((quantities[k] == "orientation" || quantities[k] == "angular_momentum") &&
+      if ((quantities[k] == "orientation" || quantities[k] == "angular_momentum" ||
+           quantities[k] == "torque") &&
           setup.configuration().orientation.empty())
         setup.error(fmt::format("quantities[{}]", k),
                     fmt::format("the particles have no orientations, so frames cannot have \"{}\": "

@@ -17,7 +17,7 @@ struct GatherById {
   std::int32_t *species, *id;
   std::uint32_t absent_from;  // type
   float* orientation;         // four of each particle: w, x, y, z
-  Vec3<float>* angular_momentum;
+  Vec3<float>*angular_momentum, *torque;
   Vec3<double> scale, shift;  // fixed point → units of the edges
   Vec3<double> length;
   double xy, xz, yz;
@@ -79,6 +79,10 @@ struct GatherById {
       const Real4 spin = turning.angular_momentum[i];
       angular_momentum[k] = {float(spin.x), float(spin.y), float(spin.z)};
     }
+    if (torque) {
+      const Real4 t = turning.torque[i];
+      torque[k] = {float(t.x), float(t.y), float(t.z)};
+    }
   }
 };
 
@@ -98,6 +102,7 @@ FrameGather::FrameGather(const Device& device, std::int64_t all, const Wants& wa
       species_(place(wants.species ? std::size_t(n_) * sizeof(std::int32_t) : 0)),
       orientation_(place(wants.orientation ? std::size_t(n_) * 4 * sizeof(float) : 0)),
       angular_momentum_(place(wants.angular_momentum ? std::size_t(n_) * sizeof(Vec3<float>) : 0)),
+      torque_(place(wants.torque ? std::size_t(n_) * sizeof(Vec3<float>) : 0)),
       id_(place(wants.absent_from ? std::size_t(n_) * sizeof(std::int32_t) : 0)),
       memory_(device, bytes_),
       gathered_(device, device.is_cuda() ? std::int64_t(bytes_) : 0),
@@ -128,7 +133,8 @@ H5mdFrame FrameGather::operator()(Particles& particles) {
   f.absent_from = absent_from_;
   f.orientation = orientation_.in<float>(to);
   f.angular_momentum = angular_momentum_.in<Vec3<float>>(to);
-  if (f.orientation || f.angular_momentum) f.turning = particles.orientations->view();
+  f.torque = torque_.in<Vec3<float>>(to);
+  if (f.orientation || f.angular_momentum || f.torque) f.turning = particles.orientations->view();
   for (int axis = 0; axis < 3; ++axis) {
     const double padding = box.periodic[std::size_t(axis)] ? 0.0 : box.padding[axis];
     f.scale[axis] = (1 + 2 * padding) / 4294967296.0;
@@ -150,6 +156,7 @@ H5mdFrame FrameGather::operator()(Particles& particles) {
   frame.id = id_.array<std::int32_t>(block);
   frame.orientation = orientation_.array<float>(block);
   frame.angular_momentum = angular_momentum_.array<float>(block);
+  frame.torque = torque_.array<float>(block);
   if (device.is_cuda()) frame.arrival = copies_.copy(block.get(), to, bytes_);
   return frame;
 }

@@ -17,7 +17,8 @@ class FrameGather {
     bool velocity = false, force = false, image = false, species = false;
     bool unwrapped = false;  // positions with image counters, not inside of the box
     bool fine = false;       // positions in double precision, to 2^-40 of the edges
-    bool orientation = false, angular_momentum = false;  // of particles that have orientations
+    // Of particles that have orientations.
+    bool orientation = false, angular_momentum = false, torque = false;
     /// Ids are wanted, -1 for particles of a type from this one on, which are not there.
     std::optional<std::uint32_t> absent_from{};
   };
@@ -49,7 +50,7 @@ class FrameGather {
   std::size_t bytes_ = 0;  // of a block
   std::uint32_t absent_from_;
   Place position_, fine_position_, velocity_, force_, image_, species_, orientation_,
-      angular_momentum_, id_;
+      angular_momentum_, torque_, id_;
   FrameMemory memory_;
   Buffer<std::byte> gathered_;  // a block on the GPU
   OutgoingCopies copies_;       // last: ends when all have arrived

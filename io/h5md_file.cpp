@@ -184,7 +184,7 @@ std::size_t H5mdFrame::bytes() const {
       topology ? 12 * topology->bonds.size() + 16 * topology->angles.size() : 0;
   const std::size_t attribute_size = attributes.empty() ? 0 : attributes[0].size();
   return 4 * (position.size() + velocity.size() + force.size() + image.size() + species.size() +
-              id.size() + orientation.size() + angular_momentum.size()) +
+              id.size() + orientation.size() + angular_momentum.size() + torque.size()) +
          8 * fine_position.size() + 8 * attributes.size() * attribute_size + bonded;
 }
 
@@ -202,6 +202,7 @@ H5mdUnits::H5mdUnits(const Units& units)
       velocity(file_velocity(units)),
       force(file_force(units)),
       angular_momentum(file_angular_momentum(units)),
+      torque(file_torque(units)),
       moment_of_inertia(file_moment_of_inertia(units)),
       mass(units.mass) {}
 
@@ -231,6 +232,8 @@ static void write_contents(const Node& root, const Configuration& c, const H5mdL
     root.open(all_particles + "angular_momentum")
         .attribute(angular_momentum_frame, std::string("particle"));
   }
+  if (layout.torque)
+    element(all_particles + "torque", H5T_IEEE_F32LE, {n, 3}, units.torque, layout);
   const std::vector<std::int32_t> species(c.type.begin(), c.type.end());
   if (layout.moving_species)
     element(all_particles + "species", H5T_STD_I32LE, {n}, {}, layout);
@@ -283,8 +286,8 @@ void H5mdWriter::trim(const std::string& path, const JobRecord& record, std::int
     series.truncate(frames);
   };
   // Positions first: their number is the number of frames for every reader.
-  for (const char* name :
-       {"position", "velocity", "force", "image", "orientation", "angular_momentum", "box/edges"})
+  for (const char* name : {"position", "velocity", "force", "image", "orientation",
+                           "angular_momentum", "torque", "box/edges"})
     cut(all_particles + name + "/value");
   for (const char* name : {"species", "id"})
     if (!root.open(all_particles + name).is_dataset()) cut(all_particles + name + "/value");
@@ -319,6 +322,7 @@ void H5mdWriter::open_parts(const Node& root) {
   has_orientation_ = open(orientation_, all_particles + "orientation/value", H5T_NATIVE_FLOAT);
   has_angular_momentum_ =
       open(angular_momentum_, all_particles + "angular_momentum/value", H5T_NATIVE_FLOAT);
+  has_torque_ = open(torque_, all_particles + "torque/value", H5T_NATIVE_FLOAT);
   has_species_ = root.open(all_particles + "species").is_dataset() == false &&
                  open(species_, all_particles + "species/value", H5T_NATIVE_INT32);
   has_id_ = root.open(all_particles + "id").is_dataset() == false &&
@@ -332,6 +336,7 @@ void H5mdWriter::open_parts(const Node& root) {
   if (has_velocity_) velocity_factor_ = factor_of(velocity_);
   if (has_force_) force_factor_ = factor_of(force_);
   if (has_angular_momentum_) angular_momentum_factor_ = factor_of(angular_momentum_);
+  if (has_torque_) torque_factor_ = factor_of(torque_);
   wall_time_ = root.open("parameters/perrin/wall_time");
   wall_before_ = read_real(wall_time_);
   opened_ = std::chrono::steady_clock::now();
@@ -369,6 +374,9 @@ void H5mdWriter::append(std::span<const H5mdFrame> frames) {
     add(
         float(), angular_momentum_,
         [](const H5mdFrame& f) { return std::span(f.angular_momentum); }, angular_momentum_factor_);
+  if (has_torque_)
+    add(
+        float(), torque_, [](const H5mdFrame& f) { return std::span(f.torque); }, torque_factor_);
   for (std::size_t k = 0; k < attributes_.size(); ++k)
     add(
         double(), attributes_[k],
@@ -424,7 +432,7 @@ H5mdWriter::~H5mdWriter() {
 
 void H5mdWriter::close_parts() {
   for (Series* series : {&step_, &time_, &edges_, &origin_, &velocity_, &force_, &image_, &species_,
-                         &id_, &orientation_, &angular_momentum_, &position_})
+                         &id_, &orientation_, &angular_momentum_, &torque_, &position_})
     *series = Series();
   attributes_.clear();
   bonds_.close();

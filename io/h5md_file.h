@@ -36,8 +36,9 @@ struct H5mdFrame {
   FrameArray<float> position, velocity, force;
   FrameArray<double> fine_position;
   FrameArray<std::int32_t> image, species, id;  // id: -1 for who is not there
-  /// Unit quaternions as w, x, y, z, and angular momenta in the frame of each particle.
-  FrameArray<float> orientation, angular_momentum;
+  /// Unit quaternions as w, x, y, z, angular momenta in the frame of each particle, and torques in
+  /// space.
+  FrameArray<float> orientation, angular_momentum, torque;
   /// [name][particle], of the attributes that the layout says change.
   std::vector<FrameArray<double>> attributes;
   /// Of the particles of the frame, where bonds are made and broken; nullptr: as at the start.
@@ -56,7 +57,7 @@ struct H5mdFrame {
 struct H5mdLayout {
   bool velocity = false, force = false, image = true, moving_species = false;
   bool moving_ids = false;  // particles come and go
-  bool orientation = false, angular_momentum = false;
+  bool orientation = false, angular_momentum = false, torque = false;
   bool unwrapped = false, fine_positions = false;  // fine: float64
   /// Names, in the order of their letters, of attributes (charge and diameter among them) that
   /// every frame has numbers of; all others are written once.
@@ -73,7 +74,7 @@ struct H5mdLayout {
 struct H5mdUnits {
   H5mdUnits() = default;
   H5mdUnits(const Units& units);
-  FileUnit length, time, velocity, force, angular_momentum, moment_of_inertia;
+  FileUnit length, time, velocity, force, angular_momentum, torque, moment_of_inertia;
   std::string mass;
   bool named() const { return !length.name.empty() || !time.name.empty(); }
 };
@@ -108,17 +109,17 @@ class H5mdWriter final : OpenWhenUsed {
 
   LateRecord late_;
   Series step_, time_, edges_, origin_, velocity_, force_, image_, species_, id_, orientation_,
-      angular_momentum_, position_;
+      angular_momentum_, torque_, position_;
   std::vector<Series> attributes_;  // that change, in the order of their names
   MovingBonds bonds_;
   Node wall_time_;
   bool has_velocity_ = false, has_force_ = false, has_image_ = false, has_species_ = false;
   bool has_id_ = false;
-  bool has_orientation_ = false, has_angular_momentum_ = false;
+  bool has_orientation_ = false, has_angular_momentum_ = false, has_torque_ = false;
   bool fine_ = false;
   // What the numbers of the job are multiplied by, as the file says.
   double length_factor_ = 1, time_factor_ = 1, velocity_factor_ = 1, force_factor_ = 1,
-         angular_momentum_factor_ = 1;
+         angular_momentum_factor_ = 1, torque_factor_ = 1;
   double wall_before_ = 0;
   std::chrono::steady_clock::time_point opened_;
 };

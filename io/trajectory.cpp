@@ -20,6 +20,7 @@ io::H5mdLayout layout_of(const TrajectorySettings& settings, const Setup& setup)
   const bool turning = !setup.configuration().orientation.empty();
   layout.orientation = wants("orientation") && turning;
   layout.angular_momentum = wants("angular_momentum") && turning;
+  layout.torque = wants("torque") && turning;
   layout.changing_attributes = PresentAttributes(setup.configuration()).names();
   layout.moving_ids = has_absent(setup.configuration());
   layout.moving_species = settings.species == "time-dependent" || layout.moving_ids;
@@ -45,6 +46,7 @@ Trajectory::Trajectory(const TrajectorySettings& settings, const io::H5mdLayout&
                      .fine = layout.fine_positions,
                      .orientation = layout.orientation,
                      .angular_momentum = layout.angular_momentum,
+                     .torque = layout.torque,
                      .absent_from = io::absent_from(setup)},
                     setup.output_file(settings.file, "file"), layout, setup, setup.units(),
                     settings.author) {

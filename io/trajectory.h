@@ -27,9 +27,9 @@ void describe(D& d, TrajectorySettings& s) {
   d.optional("group", s.group, Any{}, "group of particles whose frames are written");
   d.optional(
       "quantities", s.quantities,
-      OneOf{"position", "velocity", "force", "image", "orientation", "angular_momentum"},
+      OneOf{"position", "velocity", "force", "image", "orientation", "angular_momentum", "torque"},
       "quantities in a frame; positions are always written. orientation: quaternions w, x, y, z; "
-      "angular_momentum: in the frame of each particle");
+      "angular_momentum: in the frame of each particle; torque: in space");
   d.optional("positions", s.positions, OneOf{"wrapped", "unwrapped"},
              "unwrapped: positions without jumps at periodic boundaries, for mean square "
              "displacements; without images");

@@ -278,6 +278,17 @@ void Job::check_topology() {
     warn("forces", fmt::format("{} particles carry charges, but no force acts on them; if this is "
                                "intended, add \"ignore\": [\"charges\"]",
                                charged));
+  const bool charges_act =
+      all.charges && (charged > 0 || configuration_.attribute_changes.contains("charge") ||
+                      configuration_.attribute_between.contains("charge"));
+  if (!charges_act || ignores("charge_dipole")) return;
+  for (const auto& force : settings_.forces)
+    if (force.type() == "dipole" || force.type() == "dipole_ewald")
+      report(force.path,
+             fmt::format("{} acts between dipoles alone, and no force acts between the system's "
+                         "charges and them, expected a system without charges; if this is "
+                         "intended, add \"ignore\": [\"charge_dipole\"]",
+                         force.type()));
 }
 
 /// Kinds that the job names and that leave nothing out, though the default does so in silence.

@@ -49,9 +49,11 @@ void describe(Fields& d, JobSettings& s) {
   d.optional("dynamic_bonds", s.dynamic_bonds, Any{},
              "bonds that are made and broken while the job runs");
   d.optional("ignore", s.ignore,
-             OneOf{"bonds", "angles", "dihedrals", "impropers", "constraints", "pairs", "charges"},
-             "topology and charges that are deliberately left without a force; ignored bonds, "
-             "angles and dihedrals do not create exclusions");
+             OneOf{"bonds", "angles", "dihedrals", "impropers", "constraints", "pairs", "charges",
+                   "charge_dipole"},
+             "topology and charges that are deliberately left without a force; charge_dipole: what "
+             "charges and dipoles of one system do to each other; ignored bonds, angles and "
+             "dihedrals do not create exclusions");
   d.optional("neighbors", s.neighbors, Any{}, "neighbour search");
   d.optional("forces", s.forces, Any{}, "forces on the particles");
   d.optional("observers", s.observers, Any{}, "output and measurements");

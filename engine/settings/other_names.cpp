@@ -37,6 +37,8 @@ constexpr Shipped shipped[] = {
     {"observer", "restraint", "analysis"},
     {"observer", "group_distance", "analysis"},
     {"observer", "orientational_order", "analysis"},
+    {"observer", "orientational_correlation", "analysis"},
+    {"observer", "patch_bonds", "analysis"},
     {"force", "dpd", "dpd"},
     {"force", "mdpd", "dpd"},
     {"force", "dpd_thermostat", "dpd"},

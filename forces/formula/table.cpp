@@ -217,8 +217,9 @@ std::optional<GeneratedType> tabulated(const Request& request, const Formula& fo
   const auto type = types.find(request.type);
   if (type == types.end()) {
     report("energy",
-           "no compiler was found to compile the formula, and a formula of x, y, z cannot be "
-           "tabulated");
+           fmt::format("no compiler was found to compile the formula, and that of a {} cannot be "
+                       "tabulated: only formulas of one distance or angle can",
+                       request.type));
     return {};
   }
   const auto [name, key] = type->second;

@@ -1,6 +1,7 @@
 // Observer "cluster_size": clusters of particles that are nearer to one another than a distance.
 #pragma once
 
+#include "clusters.h"
 #include "neighborhood.h"
 #include "sampled.h"
 
@@ -44,7 +45,7 @@ class ClusterSize final : public SampledObserver {
   void sums(Archive& archive) override { state_of_sums(archive, sums_); }
 
   Neighborhood neighborhood_;
-  std::vector<std::uint32_t> parent_;
+  Clusters clusters_;
   std::vector<double> sums_;  // of the columns
 };
 

@@ -7,7 +7,9 @@
 #include "cluster_size.h"
 #include "coordination.h"
 #include "group_distance.h"
+#include "orientational_correlation.h"
 #include "orientational_order.h"
+#include "patch_bonds.h"
 #include "pressure_profile.h"
 #include "profile.h"
 #include "radial_profile.h"
@@ -34,6 +36,8 @@ void register_analysis(Registry& registry) {
   analysis::register_restraint(registry);
   analysis::register_group_distance(registry);
   analysis::register_orientational_order(registry);
+  analysis::register_orientational_correlation(registry);
+  analysis::register_patch_bonds(registry);
 }
 
 }  // namespace perrin

@@ -43,13 +43,14 @@ class Frame:
     type_names: Tuple[str, ...] = ()
     orientations: Optional[np.ndarray] = None  # [n, 4]: w, x, y, z
     angular_momenta: Optional[np.ndarray] = None  # in the frame of each particle
+    torques: Optional[np.ndarray] = None  # in space
 
     def __len__(self) -> int:
         return len(self.positions)
 
     def __repr__(self):
         has = [name for name in ("images", "velocities", "forces", "orientations",
-                                 "angular_momenta")
+                                 "angular_momenta", "torques")
                if getattr(self, name) is not None]
         return (f"Frame(step {self.step}, time {show.number(self.time)}, {len(self)} particles, "
                 f"box {show.box_text(self.box)}{''.join(', ' + name for name in has)})")
@@ -204,7 +205,7 @@ class Trajectory:
     def units(self) -> Dict[str, str]:
         """Units of the quantities in the file; empty in reduced units."""
         units = {}
-        for name in ("position", "velocity", "force", "angular_momentum"):
+        for name in ("position", "velocity", "force", "angular_momentum", "torque"):
             if name in self._group and "unit" in self._group[name]["value"].attrs:
                 units[name] = str(self._group[name]["value"].attrs["unit"])
         if "unit" in self._group["position/time"].attrs:
@@ -266,14 +267,16 @@ class Trajectory:
             raise JobError(f"{self.path}: frame {k}: species beyond the {len(self.type_names)} "
                            f"types that have a name")
         value = {}
-        for name in ("position", "image", "velocity", "force", "orientation", "angular_momentum"):
+        for name in ("position", "image", "velocity", "force", "orientation", "angular_momentum",
+                     "torque"):
             value[name] = self._values(name, k)
             if value[name] is not None:
                 checked.finite(value[name], f"{self.path}: frame {k}: {name}")
         step, time = self._group["position/step"][k], self._group["position/time"][k]
         return Frame(int(step), float(time), box, value["position"].astype(float) + box.origin,
                      value["image"], value["velocity"], value["force"], species,
-                     tuple(self.type_names), value["orientation"], value["angular_momentum"])
+                     tuple(self.type_names), value["orientation"], value["angular_momentum"],
+                     value["torque"])
 
     def _box(self, k):
         e = checked.finite(self._values("box/edges", k), f"{self.path}: frame {k}: the box")

@@ -364,6 +364,30 @@ class Active(JobCase):
                 yield sheared
             yield job
 
+    def flock(self, strength):
+        """Swimmers in a plane that align as in the guide, with a core; the polar order."""
+        self.run_job({
+            "seed": 4, "system": {"type": "lattice", "structure": "square", "density": 0.6,
+                                  "cells": [12, 12, 1]},
+            "orientations": {"start": "random", "moments_of_inertia": {"A": [0, 0, 0]}},
+            "forces": [{"type": "wca", "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]},
+                       {"type": "anisotropic_formula", "cutoff": 2, "truncation": "cut",
+                        "energy": "-J*cos_12*(1 - r/rc)^2",
+                        "pairs": [{"types": ["A", "A"], "J": strength, "rc": 2}]}],
+            "observers": [{"type": "orientational_order", "stride": 200}],
+            "stages": [{"type": "md", "steps": 20000, "integrator": brownian(
+                timestep=0.0005, friction=1, speed=1, rotational_diffusion=2,
+                temperature=0.1)}]})
+        return self.column("polar_order", file="orientational_order.h5")[40:].mean()
+
+    def test_flocks_align(self):
+        """As T. Vicsek et al., Phys. Rev. Lett. 75, 1226 (1995): order above a strength. Without
+        interactions the mean of |<u>| of n axes in a plane is (π/n)^1/2 / 2."""
+        free = math.sqrt(math.pi / 144) / 2
+        # Over 12 times 1/D: each of as many independent samples scatters by half of the mean.
+        self.assertLess(abs(self.flock(0) - free), 0.5 * free)
+        self.assertGreater(self.flock(1), 0.7)
+
     def test_cuts(self):
         for job in self.dense_jobs():
             with self.subTest(job["stages"][0]["integrator"]["type"]):

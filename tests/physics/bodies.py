@@ -84,8 +84,10 @@ class Bodies(JobCase):
                 # No velocity along a distance that does not change.
                 along = ((own[:, :, a] - own[:, :, b]) * (turn[:, :, a] - turn[:, :, b])).sum(-1)
                 self.assertLess(abs(along).max(), 1e-5)
+            # What velocities (masses of 3, numbers below 2) lose by rounding in two kicks a step.
+            rounding = math.sqrt(2 * round(4 / dt) * 216) * 3 * 2**-23 / math.sqrt(12)
             momentum = self.column("momentum")
-            self.assertLess(abs(momentum).max(), 5e-3)
+            self.assertLess(abs(momentum).max(), 5 * rounding)
         self.assertLess(spread[1], 0.4 * spread[0], spread)
         self.assertLess(spread[1], 1e-4 * 216 * 6 * 1.5 / 2 * 10)
 

@@ -306,6 +306,26 @@ class Dipoles(JobCase):
         open_box = self.job({**system, "periodic": [True, True, False]}, force)
         wrong("periodic along x, y and z", open_box)
 
+    def test_charges_beside_dipoles_are_refused(self):
+        """No force acts between the two; a job may say that this is meant."""
+        h = tilted(8, 8, 8)
+        system = self.start(scattered(8, h, 1), drawn(8, 1), h)
+        ewald = {"type": "dipole_ewald", "cutoff": 3, "moments": {"A": 1}}
+        cut = {"type": "dipole", "cutoff": 3, "pairs": [{"types": ["A", "A"], "strength": 1}]}
+        charges = {"type": "ewald", "cutoff": 3, "accuracy": 1e-3, "net_charge": "background"}
+        for dipoles in (ewald, cut):
+            for acting in (charges, {"type": "debye_hueckel", "cutoff": 3, "kappa": 1}):
+                job = self.job(system, dipoles, attributes={"charge": {"types": {"A": 0.5}}})
+                job["forces"].append(acting)
+                self.refused(job, r"forces\[0\]: " + dipoles["type"] + " acts between dipoles "
+                             r'alone, .*add "ignore": \["charge_dipole"\]')
+                job["ignore"] = ["charge_dipole"]
+                self.run_job(job)
+                del job["ignore"]
+                job["attributes"]["charge"]["types"]["A"] = 0
+                job["forces"].pop()
+                self.run_job(job)  # dipoles alone
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1] + sys.argv[2:])

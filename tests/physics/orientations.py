@@ -233,6 +233,103 @@ class Orientations(JobCase):
             self.assertLess(abs(rows["autocorrelation"] - numpy.exp(-(d - 1) * time)).max(),
                             4 * math.sqrt(0.5 / n))
 
+    def configuration_of(self, planar):
+        """A disordered one, with the two observers: positions, frames' axes, edge of the cube."""
+        system = {"type": "lattice", "structure": "square" if planar else "sc",
+                  "density": 0.6 if planar else 0.4, "cells": [15, 15, 1] if planar else [6, 6, 6]}
+        text = job({"type": "langevin", "timestep": 0.002, "temperature": 1, "friction": 1,
+                    "rotational_friction": 1}, LJ, {**DIPOLES, "pairs": [
+                        {"types": ["A", "A"], "strength": 4}]}, steps=1500, system=system,
+                   moments=(0, 0, 0.1) if planar else (0.1, 0.1, 0.1))
+        text["observers"] = [
+            {"type": "trajectory", "stride": 1500, "precision": "double",
+             "quantities": ["orientation"]},
+            {"type": "patch_bonds", "stride": 1500, "rows_every": 1500, "distance": 1.3,
+             "numbers": 2, "sizes": 5,
+             "patches": {"A": {"directions": [[2, 0, 0], [-1, 1, 0]], "half_angle": 50}}},
+            {"type": "orientational_correlation", "stride": 1500, "rows_every": 1500, "bins": 12,
+             "r_max": 3, "l": [1, 2, 4]}]
+        self.run_job(text)
+        with h5py.File(self.path("trajectory.h5")) as file:
+            edges = file["particles/all/box/edges"]
+            edges = edges["value"][0] if isinstance(edges, h5py.Group) else edges[:]
+        x, y, z, w = self.frames("orientation")[-1][:, [1, 2, 3, 0]].astype(float).T
+        first = numpy.stack([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)], 1)
+        second = numpy.stack([2 * (x * y - w * z), 1 - 2 * (x * x + z * z),
+                              2 * (y * z + w * x)], 1)
+        return self.frames("position")[-1], first, second, numpy.diag(edges)[0]
+
+    def test_bonds_of_patches(self):
+        for planar in (False, True):
+            at, first, second, edge = self.configuration_of(planar)
+            n = len(at)
+            d = at[None] - at[:, None]
+            d[..., :2 if planar else 3] -= edge * numpy.round(d[..., :2 if planar else 3] / edge)
+            r = numpy.sqrt((d**2).sum(-1)) + 9 * numpy.eye(n)
+            e = d / r[..., None]
+            covered = numpy.zeros((n, n), bool)  # [i, j]: j is in front of a patch of i
+            for patch in (first, (second - first) / math.sqrt(2)):
+                covered |= (patch[:, None] * e).sum(-1) >= math.cos(math.radians(50))
+            bonded = covered & covered.T & (r < 1.3)
+            number = bonded.sum(1)
+            cluster = numpy.arange(n)
+            for _ in range(n):
+                lowest = numpy.where(bonded, cluster[None], n).min(1)
+                if (cluster <= lowest).all():
+                    break
+                cluster = numpy.minimum(cluster, lowest)
+            size = numpy.bincount(cluster, minlength=n)
+            size = size[size > 0]
+            rows = {name: self.column(name, file="patch_bonds.h5")[-1] for name in (
+                "bonds", "distribution", "clusters", "largest", "mean_size", "weight_mean_size",
+                "sizes")}
+            self.assertGreater(number.mean(), 0.2)
+            self.assertAlmostEqual(rows["bonds"], number.mean(), 12)
+            numpy.testing.assert_allclose(rows["distribution"], numpy.bincount(
+                numpy.minimum(number, 2), minlength=3) / n, rtol=1e-12)
+            self.assertEqual((rows["clusters"], rows["largest"]), (len(size), size.max()))
+            self.assertAlmostEqual(rows["mean_size"], n / len(size), 12)
+            self.assertAlmostEqual(rows["weight_mean_size"], (size**2).sum() / n, 12)
+            numpy.testing.assert_array_equal(rows["sizes"], numpy.bincount(
+                numpy.minimum(size, 5), minlength=6)[1:])
+
+    def test_correlations_of_axes(self):
+        for planar in (False, True):
+            at, u, _, edge = self.configuration_of(planar)
+            n, dimension = len(at), 2 if planar else 3
+            i, j = numpy.triu_indices(n, 1)
+            d = (at[j] - at[i])[:, :dimension]
+            d -= edge * numpy.round(d / edge)
+            u = u[:, :dimension]
+            r = numpy.sqrt((d**2).sum(1))
+            c = (u[i] * u[j]).sum(1)
+            e = d / r[:, None]
+            along = 3 * (u[i] * e).sum(1) * (u[j] * e).sum(1) - c
+            ends = numpy.linspace(0, 3, 13)
+            shell = numpy.diff(math.pi * ends**2 if planar else 4 * math.pi / 3 * ends**3)
+            ideal = n * (n - 1) / 2 * shell / edge**dimension
+
+            def of(weights):
+                return numpy.histogram(r, ends, weights=weights)[0]
+            pairs = of(numpy.ones(len(r)))
+
+            def row(name):
+                return self.column(name, file="orientational_correlation.h5")[-1]
+            numpy.testing.assert_allclose(row("r"), (ends[1:] + ends[:-1]) / 2)
+            numpy.testing.assert_allclose(row("g"), pairs / ideal, rtol=1e-5)
+            legendre = {1: c, 2: (3 * c**2 - 1) / 2, 4: (35 * c**4 - 30 * c**2 + 3) / 8}
+            for l, of_l in legendre.items():
+                if planar:
+                    of_l = numpy.cos(l * numpy.arccos(numpy.clip(c, -1, 1)))
+                some = pairs > 0
+                numpy.testing.assert_allclose(row(f"g_{l}")[some], of(of_l)[some] / pairs[some],
+                                              atol=2e-6)
+                self.assertTrue(numpy.isnan(row(f"g_{l}")[~some]).all())
+            numpy.testing.assert_allclose(row("h110"), dimension * of(c) / ideal, atol=1e-5)
+            self.assertGreater(abs(row("g_1")[some]).max(), 0.2)  # dipoles are not alone
+            if not planar:
+                numpy.testing.assert_allclose(row("h112"), 1.5 * of(along) / ideal, atol=1e-5)
+
     def test_gay_berne_is_that_of_lammps(self):
         # 40 ellipsoids at random places: pair_style gayberne, with the constant that its factor for
         # the shapes has for parallel ellipsoids taken out of epsilon.
@@ -244,12 +341,15 @@ class Orientations(JobCase):
                    system={"type": "file", "path": "start.xyz"}, start="default")
         del text["velocity"]
         text["observers"][0]["stride"] = 1
+        text["observers"].append({"type": "trajectory", "stride": 1, "quantities": ["torque"]})
         self.run_job(text)
         self.assertAlmostEqual(self.column("potential_energy")[0] / known["energy"], 1, delta=2e-5)
         for name, of in (("force", "forces"), ("torque", "torques")):
             expected = numpy.array(known[of])
             self.assertLess(abs(self.words(name)[:, :3] - expected).max(),
                             2e-5 * abs(expected).max(), name)
+        expected = numpy.array(known["torques"])
+        self.assertLess(abs(self.frames("torque")[0] - expected).max(), 2e-5 * abs(expected).max())
 
     def test_energy_in_shear(self):
         """The stress that does work is what a tilt does to the energy at fixed directions: with
@@ -296,17 +396,103 @@ class Orientations(JobCase):
         self.assertAlmostEqual(self.column("potential_energy")[0],
                                patchy_energy(at, q, names, edge, patches, pairs), delta=2e-2)
 
+    def energy_of_pairs(self, force, vectors, q):
+        """Of pairs far from one another, each at one of the vectors [pair, 3] and with two
+        quaternions [pair, 2, 4], w first."""
+        across, apart = math.ceil(len(vectors)**(1 / 3)), 4.0
+        k = numpy.arange(len(vectors))
+        at = apart * (0.5 + numpy.stack([k % across, k // across % across, k // across**2], 1))
+        self.oriented("pairs.xyz", apart * across,
+                      numpy.stack([at, at + vectors], 1).reshape(-1, 3).tolist(),
+                      q.reshape(-1, 4).tolist())
+        self.run_job(job(NVE, force, steps=0, moments=(1, 1, 1), start="default",
+                         system={"type": "file", "path": self.path("pairs.xyz")}))
+        return self.column("potential_energy")[0]
+
+    def test_each_axis_has_its_share_of_the_temperature(self):
+        """<L²/I> = kT about each axis of asymmetric tops, drawn at the start and after steps in a
+        bath. Frames are a time of 2 apart, in which the bath (friction 3) forgets nearly all."""
+        kt, moments, n = 1.2, numpy.array([0.2, 0.5, 0.9]), 1000
+        text = job({"type": "langevin", "timestep": 0.005, "temperature": kt, "friction": 1,
+                    "rotational_friction": 1}, GAY_BERNE, steps=4000, cells=(10, 10, 10),
+                   moments=moments, temperature=kt)
+        text["observers"] = [{"type": "trajectory", "stride": 400,
+                              "quantities": ["angular_momentum"]}]
+        self.run_job(text)
+        spin = self.frames("angular_momentum").astype(float)
+        # Of a chi-squared number the variance is twice the square of the mean.
+        for frames in (spin[:1], spin[1:]):
+            found = (frames**2).mean((0, 1)) / moments / kt
+            self.assertLess(abs(found - 1).max(), 4 * math.sqrt(2 / (n * len(frames))) + 0.003)
+
     def test_sharp_patches_have_the_second_virial_coefficient_of_kern_and_frenkel(self):
-        # What patches that end sharply and a well add to the second virial coefficient of the core
-        # is χ² (exp(ε/kT) - 1) of its volume, χ = (1 - cos δ)/2 for one patch.
-        one = {"directions": [[1, 0, 0]], "half_angle": 35, "steepness": 4000}
-        c = (numpy.arange(4000) + 0.5) / 2000 - 1
-        f = logistic(c, one)
-        mean = numpy.expm1(1.7 * numpy.outer(f, f)).mean()
-        chi = (1 - math.cos(math.radians(35))) / 2
-        self.assertAlmostEqual(mean / (chi**2 * math.expm1(1.7)), 1, delta=0.01)
+        """B = 2π/3 (σ³ - χ² (exp(ε/kT) - 1) (λ³ - σ³)), N. Kern, D. Frenkel, J. Chem. Phys. 118,
+        9882 (2003): χ = n (1 - cos δ)/2 is what n patches cover, λ where the well ends, σ the
+        diameter of hard spheres that have the core's B. A pair is bonded or not, and the energy of
+        pairs that lie as the core alone would have them counts the bonds."""
+        end, width, depth, high = 1.4, 0.01, 1.7, 1.5
+        random = numpy.random.default_rng(11)
+        r = numpy.linspace(0.7, high, 40001)  # nothing is left below
+        six = (0.89 / r)**6
+        core = numpy.where(six > 0.5, 50 * (4 * (six * six - six) + 1), 0)
+        weight = numpy.exp(-core) * r**2
+        inside = numpy.cumsum(weight[1:] + weight[:-1]) / 2 * (r[1] - r[0])
+        inside = numpy.concatenate([[0], inside])
+        sigma3 = high**3 - 3 * inside[-1]
+        for half_angle, directions in ((60, [[1, 0, 0]]), (50, [[0, 1, 0], [0, -1, 0]])):
+            force = {"type": "patchy", "cutoff": high,
+                     "patches": {"A": {"directions": directions, "half_angle": half_angle,
+                                       "steepness": 4000}},
+                     "pairs": [{"types": ["A", "A"], "epsilon": depth, "core_epsilon": 50,
+                                "sigma": 0.89, "attraction": "well", "range": end,
+                                "width": width}]}
+            shares = []
+            for _ in range(8):  # the cosines of both patches and distances are spread evenly
+                even = numpy.stack(numpy.meshgrid(*[range(m) for m in (30, 30, 16)]))
+                even = (even.reshape(3, -1).T + random.random((30 * 30 * 16, 3))) / [30, 30, 16]
+                cosine, length = 2 * even[:, :2].T - 1, numpy.interp(even[:, 2] * inside[-1],
+                                                                     inside, r)
+                axis = random.normal(size=(len(even), 3))  # from the first to the second
+                axis /= numpy.sqrt((axis**2).sum(1))[:, None]
+                q = numpy.stack([self.turned_to(numpy.array(directions[0]), sign * axis, c, random)
+                                 for sign, c in zip((1, -1), cosine)], 1)
+                energy = self.energy_of_pairs(force, length[:, None] * axis, q)
+                shares.append((numpy.interp(length, r, core).sum() - energy) / depth / len(even))
+            by_bonds = 2 * math.pi * inside[-1] * math.expm1(depth) * numpy.array(shares)
+            mean, error = by_bonds.mean(), by_bonds.std(ddof=1) / math.sqrt(8)
+            chi = len(directions) * (1 - math.cos(math.radians(half_angle))) / 2
+            expected = 2 * math.pi / 3 * chi**2 * math.expm1(depth) * (
+                (end - width / 2)**3 - sigma3)
+            # A steep patch and well are not quite sharp.
+            self.assertLess(abs(mean - expected), 4 * error + 0.003 * expected, half_angle)
+            self.assertLess(error, 0.01 * expected)
+
+    def turned_to(self, patch, axis, cosine, random):
+        """Quaternions, w first, that turn a direction of the frame to these cosines with the axes
+        [particle, 3], and are random about both."""
+        across = numpy.cross(axis, random.normal(size=axis.shape))
+        across /= numpy.sqrt((across**2).sum(1))[:, None]
+        to = cosine[:, None] * axis + numpy.sqrt(1 - cosine**2)[:, None] * across
+        # Half a turn about the mean of the two directions, after any turn about the first.
+        about = to + patch
+        about /= numpy.sqrt((about**2).sum(1))[:, None]
+        turn = math.pi * random.random(len(axis))
+        w, v = numpy.cos(turn)[:, None], numpy.sin(turn)[:, None] * patch
+        return numpy.hstack([-(about * v).sum(1, keepdims=True), w * about + numpy.cross(about, v)])
 
     def kinds(self):
+        """Jobs of each kind; all write frames with torques and observe patches and axes."""
+        found = self.forces_and_integrators()
+        for text in found.values():
+            text["observers"] += [
+                {"type": "trajectory", "stride": 50, "quantities": ["orientation", "torque"]},
+                {"type": "patch_bonds", "stride": 20, "rows_every": 60, "distance": 2,
+                 "patches": {"A": {"directions": [[1, 0, 0], [-1, 0, 0]], "half_angle": 50}}},
+                {"type": "orientational_correlation", "stride": 20, "rows_every": 60, "r_max": 4,
+                 "bins": 20}]
+        return found
+
+    def forces_and_integrators(self):
         planar = {"type": "lattice", "structure": "square", "density": 0.4, "cells": [14, 14, 1]}
         return {
             "gay_berne": job({"type": "langevin", "timestep": 0.002, "temperature": 1,
@@ -324,7 +510,12 @@ class Orientations(JobCase):
 
     def state(self, folder):
         return [self.words(name, folder).tobytes() for name in (
-            "orientation", "angular_momentum", "torque", "velocity", "position")]
+            "orientation", "angular_momentum", "torque", "velocity", "position")] + [
+                self.frames("torque", folder).tobytes()] + [
+                    self.column(name, folder, kind + ".h5").tobytes() for kind, names in (
+                        ("patch_bonds", ("bonds", "distribution", "clusters", "sizes")),
+                        ("orientational_correlation", ("g", "g_1", "g_2", "h110")))
+                    for name in names]
 
     def test_stopped_and_resumed(self):
         for name, text in self.kinds().items():

@@ -108,6 +108,11 @@ std::optional<Json> sample(const CatalogueRow& row) {
       {"group_distance", R"({"type": "group_distance", "stride": 3, "minimum": true,
         "pairs": [["one", "other"], ["other", "third"]]})"},
       {"bonds", R"({"type": "bonds", "stride": 2, "sizes": 4})"},
+      {"orientational_correlation", R"({"type": "orientational_correlation", "stride": 2,
+        "rows_every": 10, "bins": 7, "l": [1, 3]})"},
+      {"patch_bonds", R"({"type": "patch_bonds", "stride": 2, "rows_every": 10, "distance": 1.4,
+        "sizes": 4, "numbers": 3,
+        "patches": {"A": {"directions": [[1, 0, 0], [0, 1, 0]], "half_angle": 40}}})"},
       {"widom", R"({"type": "widom", "stride": 2, "insertions": 50, "temperature": 1})"},
       {"radial_profile", R"({"type": "radial_profile", "stride": 2, "rows_every": 10, "bins": 4,
         "about": "center_of_mass"})"},
@@ -293,9 +298,12 @@ std::string table(const std::string& type) {
 /// Where the type needs them.
 void give_orientations(Json& j, const std::string& type) {
   static const std::set<std::string> of_orientations{
-      "gay_berne",           "dipole",       "dipole_ewald",    "patchy",
-      "anisotropic_formula", "active_force", "active_brownian", "run_and_tumble",
-      "orientational_order"};
+      "gay_berne",           "dipole",
+      "dipole_ewald",        "patchy",
+      "anisotropic_formula", "active_force",
+      "active_brownian",     "run_and_tumble",
+      "orientational_order", "orientational_correlation",
+      "patch_bonds"};
   if (of_orientations.contains(type))
     j["orientations"] = json(R"({"moments_of_inertia": {"A": [0.2, 0.8, 0.8]}})");
 }
@@ -1209,9 +1217,10 @@ TEST_F(Resume, EveryObserver) {
 
 /// Samples of another box each.
 TEST_F(Resume, ObserversWithABarostat) {
-  for (const char* type : {"rdf", "profile", "bond_order", "cluster_size", "coordination",
-                           "velocity_autocorrelation", "mean_square_displacement", "chain_dynamics",
-                           "stress_autocorrelation", "radial_profile", "pressure_profile"}) {
+  for (const char* type :
+       {"rdf", "profile", "bond_order", "cluster_size", "coordination", "orientational_correlation",
+        "patch_bonds", "velocity_autocorrelation", "mean_square_displacement", "chain_dynamics",
+        "stress_autocorrelation", "radial_profile", "pressure_profile"}) {
     const CatalogueRow* row = components().registry.find("observer", type);
     ASSERT_NE(row, nullptr) << type;
     with_sample(*row, [&] {

@@ -21,7 +21,8 @@ DPD = {"type": "dpd", "temperature": 1,
 SPRINGS = {"type": "bond_harmonic", "bonds": {"bond": {"stiffness": 100, "length": 1}}}
 CHARGED = ("coulomb", "coulomb_dsf", "reaction_field", "debye_hueckel", "ewald", "special_coulomb")
 ORIENTED = ("gay_berne", "dipole", "dipole_ewald", "patchy", "anisotropic_formula")
-WITH_ORIENTATIONS = ("active_brownian", "run_and_tumble", "active_force", "orientational_order")
+WITH_ORIENTATIONS = ("active_brownian", "run_and_tumble", "active_force", "orientational_order",
+                     "orientational_correlation", "patch_bonds")
 STEP = {"type": "velocity_verlet", "timestep": 0.001}
 TRIALS = {"type": "monte_carlo", "sweeps": 20, "temperature": 1,
           "translation": {"displacement": 0.2}}
