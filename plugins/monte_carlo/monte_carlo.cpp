@@ -93,8 +93,8 @@ void MonteCarlo::settle(StepContext& context) {
   simulation_->follow_groups(*this, false);
 }
 
-/// By what a size is to be multiplied after what was accepted since `then`, which becomes `now`. Few
-/// trials say little: as if some more had been accepted as often as wanted.
+/// By what a size is to be multiplied after what was accepted since `then`, which becomes `now`.
+/// Few trials say little: as if some more had been accepted as often as wanted.
 double MonteCarlo::factor_since(TrialCounts& then, const TrialCounts& now) const {
   constexpr double more = 20;
   const double wanted = settings_.tune->acceptance, tried = double(now.tried - then.tried),

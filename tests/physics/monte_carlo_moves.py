@@ -325,7 +325,8 @@ class Moves(JobCase):
         self.assertGreater(self.column("hybrid", "tuned", file="acceptance.h5")[-1], 0.2)
         said = self.run_job(job(fluid, [pairs], stage(300, name="begin", **single), stage(
             100, hybrid={"timestep": 0.2, "steps": 20})))
-        self.assertIn("hybrid: no trial was accepted: try a smaller time step", said.stderr)
+        self.assertIn("hybrid: no trial was accepted: try a smaller time step",
+                      said.stdout + said.stderr)
         energy = self.column("potential_energy")[60:]
         self.assertEqual(energy.min(), energy.max())
 
