@@ -103,18 +103,26 @@ std::unique_ptr<Barostat> Barostat::make(const std::optional<BarostatSettings>& 
   return std::make_unique<Barostat>(*settings, setup.configuration().box.dimension);
 }
 
-void Barostat::begin(Simulation& s, double timestep, const Ramp& kt, bool overdamped) {
+double Barostat::fewest_axes() const {
+  double fewest = 3;
+  for (int k = 0; k < strains_.count; ++k) fewest = std::min(fewest, strains_.of[k].axes());
+  return fewest;
+}
+
+void Barostat::begin(Simulation& s, double timestep, const Ramp& kt, BoxRule rule) {
   const Device& device = s.device();
   kt_ = kt;
-  overdamped_ = overdamped;
+  rule_ = rule;
   stride_ = settings_.stride.value_or(
       std::clamp(std::int64_t(settings_.tau / (4 * timestep)), std::int64_t(1), std::int64_t(50)));
-  half_step_ = overdamped ? 0 : timestep / 2;
+  half_step_ = rule == BoxRule::dynamics ? timestep / 2 : 0;
   if (scratch_.size() == 0) {
     scratch_ = {device, sum_chunks};
     kinetic_scratch_ = {device, sum_chunks};
     if (memory_.size() == 0) memory_ = {device, 1};
   }
+  if (rule == BoxRule::energies && energy_.size() == 0)
+    energy_ = {device, s.particles.size()}, energy_scratch_ = {device, sum_chunks};
   forces_.begin(s, strains_.axes(), "a barostat");
   if (s.constraints && !clusters_)
     clusters_ = std::make_unique<ClusterScaling>(device, s.particles.topology, s.particles.size());
@@ -127,11 +135,13 @@ void Barostat::begin(Simulation& s, double timestep, const Ramp& kt, bool overda
     const double interval = timestep * double(stride_);
     // One of the strains at a time.
     mobility_ = compressibility * interval * strains_.count / settings_.tau;
-    double fewest = 3;
-    for (int k = 0; k < strains_.count; ++k) fewest = std::min(fewest, strains_.of[k].axes());
     // Six times what the noise does to a length; at least two, at most eight parts in a thousand.
-    const double noise = std::sqrt(2 * mobility_ * std::max(kt.from, kt.to) / volume) / fewest;
-    most_ = std::clamp(6 * noise, 0.002, 0.008);
+    const double noise = std::sqrt(2 * mobility_ * std::max(kt.from, kt.to) / volume);
+    most_ = std::clamp(6 * noise / fewest_axes(), 0.002, 0.008);
+    if (rule == BoxRule::energies) {
+      most_ = 0.008;  // the step may grow
+      step_ = std::min(noise, largest_step());
+    }
   }
 }
 
@@ -149,6 +159,17 @@ void Barostat::measure(StepContext& s, const VelocityStrain* strain, StrainWork*
           s.particles.orientations ? s.particles.orientations->view() : OrientationView{},
           s.particles.size(), s.particles.id.data(), s.thermal()},
       scratch_, sum_of);
+}
+
+void Barostat::measure_energy(StepContext& s, double* sum_of) {
+  bool add = false;
+  for (const auto& force : s.forces) {
+    force->act(s, {energy_.data(), nullptr, add, true});
+    add = true;
+  }
+  if (s.forces.empty()) energy_.zero();
+  sum<double>(s.device(), "energy in a box", s.particles.size(),
+              detail::EnergyOfParticle{energy_.data()}, energy_scratch_, sum_of);
 }
 
 /// Those that the box changes: of clusters their common ones.
@@ -173,16 +194,21 @@ void Barostat::move_box(StepContext& s) {
                              forces_.tail(),
                              s.range(),
                              half_step_,
-                             overdamped_ ? free_particles(s) : 0.0,
-                             strains_.flexible};
+                             rule_ == BoxRule::dynamics ? 0.0 : free_particles(s),
+                             strains_.flexible,
+                             rule_ == BoxRule::energies ? step_ : 0.0,
+                             forces_.tail_energy()};
   if (device.is_cuda() && s.neighbors && !s.neighbors->has_lists()) {
     if (clusters_) clusters_->take_back(s, memory);
     for_each(device, "take back a box", 1, detail::TakeBack{memory, move.box});
     s.follow_box();
   }
   if (clusters_) clusters_->keep(s);
-  measure(s, nullptr, &memory->before);
-  if (!overdamped_)
+  if (rule_ == BoxRule::energies)
+    measure_energy(s, &memory->energy[0]);
+  else
+    measure(s, nullptr, &memory->before);
+  if (rule_ == BoxRule::dynamics)
     sum<StrainKinetic>(
         device, "kinetic energy", n,
         detail::AddKinetic{memory, velocities(s), s.particles.id.data(), s.thermal(), drift_},
@@ -190,11 +216,14 @@ void Barostat::move_box(StepContext& s) {
   for_each(device, "propose a box", 1, detail::Propose{move, s.fault_sink()});
   s.follow_box();
   if (clusters_) clusters_->follow(s, memory);
-  measure(s, &memory->velocities, &memory->after);
+  if (rule_ == BoxRule::energies)
+    measure_energy(s, &memory->energy[1]);
+  else
+    measure(s, &memory->velocities, &memory->after);
   for_each(device, "decide on the box", 1, detail::Decide{move});
   s.follow_box();
   if (clusters_) clusters_->settle(s, memory);
-  if (overdamped_) return;
+  if (rule_ != BoxRule::dynamics) return;
   for_each(
       device, "velocities in the new box", n,
       detail::StrainVelocities{s.particles.velocity.data(), memory, drift_, s.particles.id.data(),
@@ -210,7 +239,8 @@ void Barostat::add_heat(StepContext& s, double* heat) const {
 std::string Barostat::report() const {
   const BarostatMemory m = memory_.size() > 0 ? memory_.to_host(0) : BarostatMemory{};
   if (m.tried == 0) return {};
-  return fmt::format("{} of {} changes of the box accepted", m.accepted, m.tried);
+  std::string text = fmt::format("{} of {} changes of the box accepted", m.accepted, m.tried);
+  return step_ > 0 ? text + fmt::format(", step {:.4g}", step_) : text;
 }
 
 void Barostat::state(Archive& a) {
@@ -220,6 +250,10 @@ void Barostat::state(Archive& a) {
   a("drift", drift_);
   a("mobility", mobility_);
   a("most", most_);
+  if (step_ > 0 && a.has("step")) {
+    a("step", step_);
+    a.require(step_ > 0 && step_ <= largest_step(), "step", "above 0 and not too large");
+  }
   a.require(std::isfinite(dot(drift_, drift_)), "drift", "a finite velocity");
   a.require(mobility_ >= 0 && most_ >= 0 && most_ < 0.01, "most", "below 0.01");
   BarostatMemory m{};

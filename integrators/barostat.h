@@ -34,6 +34,10 @@
 // Where velocities are no part of the dynamics (Brownian) K is left out, and ρ has a factor V^N
 // instead, of the positions.
 //
+// In Monte Carlo there are no dynamics to follow, and potentials may have jumps: u changes by a
+// random walk of a fixed width (that of the noise above to begin with), and U by the difference of
+// the whole energies of all forces. I. R. McDonald, Mol. Phys. 23, 41 (1972).
+//
 // Particles that constraints connect change their places and momenta as one (cluster_scaling.h): N,
 // K and U count such clusters as particles.
 //
@@ -61,6 +65,13 @@
 namespace perrin {
 
 class Simulation;
+
+/// By what changes of the box are proposed and decided.
+enum class BoxRule {
+  dynamics,    // forces and velocities
+  overdamped,  // forces, where velocities are no part of the dynamics
+  energies     // a random walk; the whole energy before and after, where there are no dynamics
+};
 
 struct BarostatSettings {
   double pressure = 0, tau = 1;
@@ -110,9 +121,10 @@ class Barostat final : public BoxMover {
   ~Barostat() override;
 
   /// For Integrator::begin(), after ensure_forces(). `kt`: temperatures times Boltzmann's constant;
-  /// a ramp of the pressure begins where it begins. `overdamped`: the integrator has no velocities.
+  /// a ramp of the pressure begins where it begins.
   /// Throws UserError where a force knows no pressure.
-  void begin(Simulation& simulation, double timestep, const Ramp& kt, bool overdamped = false);
+  void begin(Simulation& simulation, double timestep, const Ramp& kt,
+             BoxRule rule = BoxRule::dynamics);
   void move_box(StepContext& context) override;
   std::int64_t stride() const override { return stride_; }
   bool serves_all_integrators() const override { return true; }
@@ -128,6 +140,11 @@ class Barostat final : public BoxMover {
   double pressure(std::uint64_t steps) const {
     return settings_.ramp.ramp(settings_.pressure, 1, kt_.start).after(steps);
   }
+  /// Of BoxRule::energies: the standard deviation of changes of ln V, or of a tilt, before they are
+  /// cut off at most(); the largest that makes sense.
+  double step() const { return step_; }
+  double largest_step() const { return most_ * fewest_axes() / 2; }
+  void set_step(double step) { step_ = step; }
   /// Changes of the box. Waits.
   std::int64_t tried() const { return memory_.size() > 0 ? memory_.to_host(0).tried : 0; }
   std::int64_t accepted() const { return memory_.size() > 0 ? memory_.to_host(0).accepted : 0; }
@@ -136,7 +153,9 @@ class Barostat final : public BoxMover {
   void state(Archive& archive);
 
  private:
+  double fewest_axes() const;
   void measure(StepContext& context, const VelocityStrain* strain, StrainWork* sum);
+  void measure_energy(StepContext& context, double* sum);
   const Real4* velocities(StepContext& context) const;
 
   BarostatSettings settings_;
@@ -146,13 +165,17 @@ class Barostat final : public BoxMover {
   double half_step_ = 0;
   double mobility_ = 0;  // D Δ V / kT
   double most_ = 0;      // of the logarithm of a factor, or a tilt
-  bool begun_ = false, overdamped_ = false;
+  double step_ = 0;      // 0: not BoxRule::energies
+  bool begun_ = false;
+  BoxRule rule_ = BoxRule::dynamics;
   Vec3<double> drift_;  // of the centre of mass
   BoxForces forces_;
   std::unique_ptr<ClusterScaling> clusters_;  // of constraints; nullptr: there are none
   Buffer<BarostatMemory> memory_;
   Buffer<StrainWork> scratch_;
   Buffer<StrainKinetic> kinetic_scratch_;
+  Buffer<Real4> energy_;  // of each particle: the last word
+  Buffer<double> energy_scratch_;
 };
 
 }  // namespace perrin

@@ -13,7 +13,7 @@ void BoxForces::begin(StepContext& s, const std::array<bool, 3>& axes, const std
   const std::int64_t n = s.particles.size();
   if (work_.size() == 0) work_ = {s.device(), n};
   bool all_have_work = true;
-  tail_ = 0;
+  tail_ = tail_energy_ = 0;
   // Corrections go with 1/volume: of one volume for all resumed runs, to the last bit.
   const Box& box = s.particles.box_state.given();
   for (std::size_t k = 0; k < s.forces.size(); ++k) {
@@ -24,7 +24,9 @@ void BoxForces::begin(StepContext& s, const std::array<bool, 3>& axes, const std
           "from an energy, or a wall normal to an axis that does not change",
           k, what));
     if (!force.compute_box_work(s, {})) all_have_work = false;
-    tail_ += force.correction(box).virial * box.volume();
+    const ForceCorrection correction = force.correction(box);
+    tail_ += correction.virial * box.volume();
+    tail_energy_ += correction.energy * box.volume();
   }
   if ((!all_have_work || s.bodies || s.constraints) && force_.size() == 0)
     force_ = {s.device(), n}, virial_ = {s.device(), 6 * n};

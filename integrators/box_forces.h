@@ -29,9 +29,11 @@ class BoxForces {
   BoxForceShares measure(StepContext& context, BoxWork work, ClusterScaling* clusters = nullptr);
   /// What is beyond the cut-offs: the trace of its virial times the volume.
   double tail() const { return tail_; }
+  /// Likewise: its energy times the volume.
+  double tail_energy() const { return tail_energy_; }
 
  private:
-  double tail_ = 0;
+  double tail_ = 0, tail_energy_ = 0;
   Buffer<Real4> work_, force_, torque_;
   Buffer<Real> virial_;
 };

@@ -56,6 +56,7 @@ struct StrainKinetic {
 /// What the barostat keeps on the device.
 struct BarostatMemory {
   StrainWork before, after;   // of the present change
+  double energy[2];           // where the whole of it decides: before and after
   VelocityStrain velocities;  // what it does to them
   StrainKinetic kinetic;      // before it
   Box box;                    // before it

@@ -112,6 +112,7 @@ PERRIN_HD void drift(const ParticleView& particles, const Metric& metric, const 
     const bool finite = length <= 1e300;
     faults.report(finite ? FaultKind::too_fast : FaultKind::not_finite, particles.id[i], length,
                   double(limit));
+    check(i, from, metric, early);  // steps that can be taken back go on
     return;
   }
   const Real4 u = metric.fixed_word(displacement);

@@ -68,6 +68,12 @@ struct AddWork {
   }
 };
 
+/// Of forces that were asked for energies.
+struct EnergyOfParticle {
+  const Real4* force;
+  PERRIN_HD double operator()(std::int64_t i) const { return double(force[i].w); }
+};
+
 struct AddKinetic {
   const BarostatMemory* memory;
   const Real4* velocity;
@@ -96,11 +102,16 @@ struct BoxMove {
   double mobility, most, tail_virial, range, half_step;
   double free_particles;  // without velocities, else 0
   bool flexible;
+  double width;        // of a random walk that whole energies decide on; 0: forces do
+  double tail_energy;  // times the volume
 
   PERRIN_HD static double volume(const Box& b) { return b.length.x * b.length.y * b.length.z; }
   PERRIN_HD double kt() const { return kt_ramp.at(*step); }
   PERRIN_HD double pressure() const { return pressure_ramp.at(*step); }
-  PERRIN_HD double diffusion(double v) const { return mobility * kt() / v; }
+  PERRIN_HD bool by_energy() const { return width > 0; }
+  PERRIN_HD double diffusion(double v) const {
+    return by_energy() ? 0.5 * width * width : mobility * kt() / v;
+  }
   /// Virial with tail corrections: for a change of the lengths' logarithm, or of the tilt.
   PERRIN_HD double virial(const StrainWork& work, double v) const {
     const BoxStrain& s = memory->strain;
@@ -110,6 +121,7 @@ struct BoxMove {
   /// The mean change: the force on it times its mobility; where the pressure is far off, no more
   /// than it can be undone from. `change`: what has been done since the kinetic energy was taken.
   PERRIN_HD double mean_change(const StrainWork& work, double v, double change) const {
+    if (by_energy()) return 0;
     const BoxStrain& s = memory->strain;
     const StrainKinetic& k = memory->kinetic;
     double sum = virial(work, v);
@@ -121,6 +133,19 @@ struct BoxMove {
             pressure() * v;
     const double far = 0.5 * s.axes() * most, mean = mobility / v * sum;
     return mean > far ? far : mean < -far ? -far : mean;
+  }
+  /// What the change adds to the energy of the particles; between two overlaps not a number.
+  PERRIN_HD double energy_change(double v0, double v1) const {
+    if (by_energy()) return memory->energy[1] - memory->energy[0] + tail_energy * (1 / v1 - 1 / v0);
+    const BoxStrain& s = memory->strain;
+    const StrainKinetic& k = memory->kinetic;
+    const double u = memory->change;
+    double energy = -0.5 * (virial(memory->before, v0) + virial(memory->after, v1)) * u / s.axes();
+    if (free_particles == 0)
+      energy += s.tilt >= 0 ? u * (0.5 * u * k.quadratic - k.linear)
+                            : 0.5 * k.linear * std::expm1(-2 * u / s.axes());
+    // The second half of the kick is still to come.
+    return energy + half_step * (memory->after.power - memory->before.power);
   }
 };
 
@@ -204,29 +229,22 @@ struct Decide {
     const double u = memory.change;
     if (u == 0) return;
     const BoxStrain& s = memory.strain;
-    const StrainKinetic& k = memory.kinetic;
     const double v0 = BoxMove::volume(memory.box), v1 = BoxMove::volume(*m.box);
     const double forth = u - m.mean_change(memory.before, v0, 0);
     const double back = -u - m.mean_change(memory.after, v1, u);
-    double energy =
-        -0.5 * (m.virial(memory.before, v0) + m.virial(memory.after, v1)) * u / s.axes();
-    if (m.free_particles == 0)
-      energy += s.tilt >= 0 ? u * (0.5 * u * k.quadratic - k.linear)
-                            : 0.5 * k.linear * std::expm1(-2 * u / s.axes());
-    // The second half of the kick is still to come.
-    energy += m.half_step * (memory.after.power - memory.before.power);
+    const double energy = m.energy_change(v0, v1);
     double log_ratio = -(energy + m.pressure() * (v1 - v0)) / m.kt() +
                        (forth * forth / m.diffusion(v0) - back * back / m.diffusion(v1)) / 4;
     if (s.tilt < 0) {
-      // The measure V^N dV, and of the Gaussians √(D(V)/D(V')).
-      log_ratio += (m.free_particles + 1.5) * u;
+      // The measure V^N dV, and of the Gaussians √(D(V)/D(V')), unless all have the same width.
+      log_ratio += (m.free_particles + (m.by_energy() ? 1 : 1.5)) * u;
       if (m.flexible)
         for (int i = 0; i < m.box->dimension; ++i)
           if (s.axis[i]) log_ratio += double(m.box->dimension - 1 - 2 * i) * u / s.axes();
     }
     auto random = keyed<Philox>(m.key, *m.step, 1);
     if (std::log(random.uniform_open<double>()) < log_ratio) {
-      memory.heat += energy;
+      if (!m.by_energy()) memory.heat += energy;  // may have been infinite
       memory.accepted += 1;
     } else {
       *m.box = memory.box;

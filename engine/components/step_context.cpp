@@ -227,6 +227,16 @@ void StepContext::check_faults() {
   throw_fault(fault, particles.topology);
 }
 
+void StepContext::begin_trial() {
+  device().memory().zero(running_.fault.data() + 1, sizeof(Fault));
+  of_trial_ = true;
+}
+
+bool StepContext::end_trial() {
+  of_trial_ = false;
+  return decomposition_of(device()).any(running_.fault.to_host(1).claimed != 0);
+}
+
 // Here since the particles are known here.
 void Force::act(StepContext& context, ForceOutput output) {
   output.on = group();

@@ -99,7 +99,15 @@ class StepContext {
   void follow_box();
 
   /// Where kernels report what must not happen.
-  FaultSink fault_sink() { return {running_.fault.data(), device_step(), device().halt().word()}; }
+  FaultSink fault_sink() {
+    return {running_.fault.data() + (of_trial_ ? 1 : 0), device_step(),
+            of_trial_ ? nullptr : device().halt().word()};
+  }
+  /// From here on faults are noted and end nothing, for steps that can be taken back. Not in
+  /// recorded steps.
+  void begin_trial();
+  /// They end the run again. Was one noted, in whichever process? Waits.
+  bool end_trial();
   /// Throws RunError naming step, particle and quantity if a kernel reported a fault, in whichever
   /// process.
   void check_faults();
@@ -157,6 +165,8 @@ class StepContext {
   bool slow_in_full_ = false;  // for who looks at the forces
 
  private:
+  bool of_trial_ = false;  // begin_trial()
+
   bool is_done_by_another(StepMeeting meeting) {
     return meetings_ != nullptr && !meetings_->meet(meeting);
   }

@@ -98,7 +98,9 @@ class BathIntegrator : public Integrator {
   }
   /// For the end of begin().
   void begin_barostat(Simulation& s, bool overdamped = false) {
-    if (barostat_) barostat_->begin(s, dt_, bath_.temperature().kt, overdamped);
+    if (barostat_)
+      barostat_->begin(s, dt_, bath_.temperature().kt,
+                       overdamped ? BoxRule::overdamped : BoxRule::dynamics);
   }
   /// The random numbers of the step that is launched next.
   Noise noise(StepContext& s) {

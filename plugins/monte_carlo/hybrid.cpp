@@ -13,14 +13,29 @@
 namespace perrin::monte_carlo {
 namespace {
 
-/// Notes where the particles are, and draws velocities.
-struct BeginTrajectory {
-  ParticleView particles;
+/// Of a trial.
+struct DrawVelocity {
   GroupMask group;
   RunKey key;
   const std::uint64_t* sweep;
   Real kt;
   bool flat;
+
+  PERRIN_HD void operator()(std::uint32_t id, Real sign, Real4& velocity) const {
+    if (!group.has(id)) return;
+    auto random = keyed<Philox>(key, *sweep, id);
+    const Vec3<Real> normal = random.template normal3<Real>();
+    const Real inverse_mass = velocity.w;
+    const Real width = sign * std::sqrt(kt * inverse_mass);
+    velocity = {width * normal.x, width * normal.y, flat ? Real(0) : width * normal.z,
+                inverse_mass};
+  }
+};
+
+/// Notes where the particles are, and draws velocities.
+struct BeginTrajectory {
+  ParticleView particles;
+  DrawVelocity draw;
   Position* position;
   Image* image;
 
@@ -28,23 +43,22 @@ struct BeginTrajectory {
     const std::uint32_t id = particles.id[i];
     position[id] = particles.position[i];
     image[id] = particles.image[i];
-    if (!group.has(id)) return;
-    auto random = keyed<Philox>(key, *sweep, id);
-    const Vec3<Real> normal = random.template normal3<Real>();
-    const Real inverse_mass = particles.velocity[i].w;
-    const Real width = std::sqrt(kt * inverse_mass);
-    particles.velocity[i] = {width * normal.x, width * normal.y, flat ? Real(0) : width * normal.z,
-                             inverse_mass};
+    draw(id, Real(1), particles.velocity[i]);
   }
 };
 
+/// With the velocities that were drawn turned round: so these, too, keep their distribution, and
+/// nothing is left of a trajectory that went astray.
 struct GoBack {
   ParticleView particles;
+  DrawVelocity draw;
   const Position* position;
   const Image* image;
   PERRIN_HD void operator()(std::int64_t i) const {
-    particles.position[i] = position[particles.id[i]];
-    particles.image[i] = image[particles.id[i]];
+    const std::uint32_t id = particles.id[i];
+    particles.position[i] = position[id];
+    particles.image[i] = image[id];
+    draw(id, Real(-1), particles.velocity[i]);
   }
 };
 
@@ -73,26 +87,27 @@ void Hybrid::sweep(StepContext& s, double kt) {
   if ((std::int64_t(s.step()) + 1) % settings_.every != 0) return;
   const RunKey key(Purpose::monte_carlo_hybrid, s.seed);
   const std::int64_t n = s.particles.size();
+  const DrawVelocity draw{group_.mask(), key, s.device_step(), Real(kt),
+                          s.particles.box.dimension == 2};
   s.renew_neighbors();
   for_each(s.device(), "a trajectory begins", n,
-           BeginTrajectory{s.particles.view(), group_.mask(), key, s.device_step(), Real(kt),
-                           s.particles.box.dimension == 2, position_.data(), image_.data()});
+           BeginTrajectory{s.particles.view(), draw, position_.data(), image_.data()});
   s.compute_forces();
   const double before = energy(s);
-  run(s);
-  const double change = energy(s) - before;
+  const auto [ends_well, after] = run(s);
   s.particles.domain.gather_all();
   ++counts_.tried;
   auto random = keyed<Philox>(key, s.step(), TrialMove::none);
-  if (change <= -kt * std::log(random.uniform_open<double>())) {
+  if (ends_well && after - before <= -kt * std::log(random.uniform_open<double>())) {
     ++counts_.accepted;
     return;
   }
   for_each(s.device(), "a trajectory is taken back", n,
-           GoBack{s.particles.view(), position_.data(), image_.data()});
+           GoBack{s.particles.view(), draw, position_.data(), image_.data()});
 }
 
-void Hybrid::run(StepContext& s) {
+Hybrid::End Hybrid::run(StepContext& s) {
+  s.begin_trial();
   // Of the stage's particles alone.
   StepContext::OfIntegrator own{group_.mask(), s.degrees_of_freedom, 0};
   s.exchange(own);
@@ -103,6 +118,8 @@ void Hybrid::run(StepContext& s) {
     update_particles(s, Kick{Real(timestep_)}, false);
   }
   s.exchange(own);
+  const double energy_there = energy(s);
+  return {!s.end_trial(), energy_there};
 }
 
 /// Potential and kinetic, without what does not change. Waits.

@@ -2,7 +2,9 @@
 //
 // Velocities are drawn from Maxwell's distribution, some steps of velocity Verlet are made, and
 // where these lead is accepted by the change of the total energy. Since velocity Verlet is
-// reversible and keeps volumes in phase space, the temperature is exact with every time step.
+// reversible and keeps volumes in phase space, the temperature is exact with every time step. A
+// trajectory that goes astray (a particle moves too far in a step, or beyond a wall, or a bond is
+// too long) does so backwards, too, and is not accepted.
 // S. Duane, A. D. Kennedy, B. J. Pendleton, D. Roweth, Phys. Lett. B 195, 216 (1987); B. Mehlig,
 // D. W. Heermann, B. M. Forrest, Phys. Rev. B 45, 679 (1992).
 #pragma once
@@ -43,12 +45,18 @@ class Hybrid final : public Move {
   std::string why_none_tried() const override {
     return "the stage is shorter than the sweeps between trials";
   }
-  std::string why_none_accepted() const override { return "try a smaller time step"; }
+  std::string why_none_accepted() const override {
+    return "try a smaller time step, or a start without overlaps";
+  }
   void state(Archive& archive) override;
 
  private:
+  struct End {
+    bool well;  // false: it led where a simulation would be stopped
+    double energy;
+  };
   double energy(StepContext& context);
-  void run(StepContext& context);
+  End run(StepContext& context);
 
   HybridSettings settings_;
   double timestep_;

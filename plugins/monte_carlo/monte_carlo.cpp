@@ -12,6 +12,19 @@
 #include "engine/system/orientations.h"
 
 namespace perrin::monte_carlo {
+namespace {
+
+/// `all`: of the stage so far.
+void archive_tuned(Archive& archive, TrialCounts& tuned, const TrialCounts& all) {
+  archive("tuned_tried", tuned.tried);
+  archive("tuned_accepted", tuned.accepted);
+  archive.require(tuned.accepted >= 0 && tuned.accepted <= tuned.tried, "tuned_accepted",
+                  "at most as many as were tried");
+  archive.require(tuned.tried <= all.tried && tuned.accepted <= all.accepted, "tuned_tried",
+                  "at most those of the stage");
+}
+
+}  // namespace
 
 MonteCarlo::MonteCarlo(const MonteCarloSettings& settings, double k_boltzmann,
                        std::shared_ptr<const Motion::OfEach> moving,
@@ -50,7 +63,7 @@ void MonteCarlo::begin(Simulation& simulation) {
   simulation.particles.domain.gather_all();  // moves look at all particles
   group_ = moved_particles_of(simulation, settings_.group);
   for (const auto& move : moves_) move->begin(simulation);
-  if (barostat_) barostat_->begin(simulation, 1, ramp(), true);
+  if (barostat_) barostat_->begin(simulation, 1, ramp(), BoxRule::energies);
 }
 
 void MonteCarlo::steps(StepContext& context, int) {
@@ -80,7 +93,16 @@ void MonteCarlo::settle(StepContext& context) {
   simulation_->follow_groups(*this, false);
 }
 
-/// By what was accepted since it was done last.
+/// By what a size is to be multiplied after what was accepted since `then`, which becomes `now`.
+/// Few trials say little: as if some more had been accepted as often as wanted.
+double MonteCarlo::factor_since(TrialCounts& then, const TrialCounts& now) const {
+  constexpr double more = 20;
+  const double wanted = settings_.tune->acceptance, tried = double(now.tried - then.tried),
+               accepted = double(now.accepted - then.accepted);
+  then = now;
+  return std::clamp((accepted + more * wanted) / ((tried + more) * wanted), 0.5, 1.5);
+}
+
 void MonteCarlo::tune() {
   constexpr std::int64_t every = 10;
   if (!settings_.tune || done_ > settings_.tune->sweeps) return;
@@ -88,14 +110,12 @@ void MonteCarlo::tune() {
   for (std::size_t k = 0; k < moves_.size(); ++k) {
     Move& move = *moves_[k];
     if (move.size() == 0) continue;
-    const TrialCounts now = move.counts();
-    const auto tried = double(now.tried - tuned_[k].tried);
-    if (!(tried > 0)) continue;
-    const double accepted = double(now.accepted - tuned_[k].accepted) / tried;
-    const double factor = std::clamp(accepted / settings_.tune->acceptance, 0.5, 1.5);
+    const double factor = factor_since(tuned_[k], move.counts());
     move.set_size(std::min(move.size() * factor, move.largest_size()));
-    tuned_[k] = now;
   }
+  if (!barostat_) return;
+  const double factor = factor_since(tuned_box_, box_counts());
+  barostat_->set_step(std::min(barostat_->step() * factor, barostat_->largest_step()));
 }
 
 double MonteCarlo::typical_displacement(const StepContext&) const {
@@ -142,6 +162,11 @@ std::string MonteCarlo::shortcoming(Simulation&) {
       part = move->shortcoming();
     if (!part.empty()) text += (text.empty() ? "" : "; ") + move->name() + ": " + part;
   }
+  if (barostat_ && barostat_->tried() > 0 && barostat_->accepted() == 0)
+    text += (text.empty() ? "" : "; ") +
+            std::string(
+                "barostat: no change of the box was accepted: try \"tune\", a longer "
+                "\"tau\", or a start without overlaps");
   return done_ > 0 ? text : "";
 }
 
@@ -178,15 +203,13 @@ void MonteCarlo::state(Archive& archive) {
   for (std::size_t k = 0; k < moves_.size(); ++k) {
     const Archive::Scope scope(archive, moves_[k]->name());
     moves_[k]->state(archive);
-    archive("tuned_tried", tuned_[k].tried);
-    archive("tuned_accepted", tuned_[k].accepted);
-    const TrialCounts all = moves_[k]->counts();
-    archive.require(tuned_[k].accepted >= 0 && tuned_[k].accepted <= tuned_[k].tried,
-                    "tuned_accepted", "at most as many as were tried");
-    archive.require(tuned_[k].tried <= all.tried && tuned_[k].accepted <= all.accepted,
-                    "tuned_tried", "at most those of the stage");
+    archive_tuned(archive, tuned_[k], moves_[k]->counts());
   }
-  if (barostat_) barostat_->state(archive);
+  if (barostat_) {
+    barostat_->state(archive);
+    const Archive::Scope scope(archive, "barostat");
+    if (archive.has("tuned_tried")) archive_tuned(archive, tuned_box_, box_counts());
+  }
   if (gibbs_ && archive.has("gibbs/next")) {
     const Archive::Scope scope(archive, "gibbs");
     gibbs_->state(archive);

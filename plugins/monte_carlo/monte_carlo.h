@@ -80,7 +80,8 @@ void describe(D& d, MonteCarloSettings& s) {
              "an activity");
   d.optional("hybrid", s.hybrid, Any{}, "trajectories of all particles");
   d.optional("barostat", s.barostat, Any{},
-             "constant pressure: changes of the box; a sweep is its unit of time");
+             "constant pressure: changes of the box, by the whole energy before and after; a sweep "
+             "is its unit of time");
   d.optional("tune", s.tune, Any{}, "change the sizes of moves until trials are accepted as often");
   d.optional("group", s.group, Any{}, "particles that move");
   d.optional("name", s.name, Any{}, "name of the stage in output");
@@ -128,13 +129,16 @@ class MonteCarlo : public Integrator, public GibbsStage {
     return settings_.ramp.ramp(settings_.temperature, k_boltzmann_, ramp_start_);
   }
   void tune();
+  double factor_since(TrialCounts& then, const TrialCounts& now) const;
+  TrialCounts box_counts() const { return {barostat_->tried(), barostat_->accepted()}; }
 
   MonteCarloSettings settings_;
   double k_boltzmann_;
   std::int64_t ramp_start_ = -1;  // step at which the stage began; -1: not yet
   std::int64_t done_ = 0;         // sweeps
   std::vector<std::unique_ptr<Move>> moves_;
-  std::vector<TrialCounts> tuned_;  // of each move: when its size was changed last
+  std::vector<TrialCounts> tuned_;  // of each move: when its size was changed last …
+  TrialCounts tuned_box_;           // … and of the box
   std::shared_ptr<const Motion::OfEach> moving_;
   GroupOnDevice group_;
   std::unique_ptr<Barostat> barostat_;

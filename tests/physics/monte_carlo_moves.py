@@ -138,23 +138,76 @@ class Moves(JobCase):
     def test_hard_spheres(self):
         """The contact value of g(r) is that of N. F. Carnahan, K. E. Starling, J. Chem. Phys. 51,
         635 (1969), as far as a line through its logarithm in the first bins shows it."""
-        packing = 0.3
         step = {"type": "pair_formula", "energy": "if(r < 1, 1e6, 0)", "cutoff": 1.05,
                 "pairs": [{"types": ["A", "A"]}]}
-        fluid = {"type": "lattice", "structure": "fcc", "density": 6 * packing / math.pi,
-                 "cells": [5] * 3}
-        self.run_job(job(fluid, [step], stage(300, translation={"displacement": 0.3}, name="melt"),
-                         stage(6000, translation={"displacement": 0.15}),
-                         observers=[{"type": "rdf", "stride": 5, "rows_every": 40000, "bins": 200,
-                                     "r_max": 2, "stages": ["monte_carlo"]}]))
-        g = self.column("rdf", file="rdf.h5")[-1, 0]
-        r = self.column("r", file="rdf.h5")[-1]
-        self.assertEqual(g[r < 1].max(), 0)
-        near = (r > 1) & (r < 1.08)
-        contact = math.exp(numpy.polyfit(r[near] - 1, numpy.log(g[near]), 1)[1])
-        z = (1 + packing + packing ** 2 - packing ** 3) / (1 - packing) ** 3
-        # 50 000 pairs in each bin, of which some are correlated; a line of eight bins.
-        self.assertLess(abs(contact / ((z - 1) / (4 * packing)) - 1), 0.02)
+        for packing in (0.15, 0.3, 0.4):
+            fluid = {"type": "lattice", "structure": "fcc", "density": 6 * packing / math.pi,
+                     "cells": [5] * 3}
+            self.run_job(job(fluid, [step],
+                             stage(500, translation={"displacement": 0.2}, name="melt"),
+                             stage(6000, translation={"displacement": 0.15}),
+                             observers=[{"type": "rdf", "stride": 5, "rows_every": 40000,
+                                         "bins": 200, "r_max": 2, "stages": ["monte_carlo"]}]))
+            g = self.column("rdf", file="rdf.h5")[-1, 0]
+            r = self.column("r", file="rdf.h5")[-1]
+            self.assertEqual(g[r < 1].max(), 0)
+            near = (r > 1) & (r < 1.08)
+            contact = math.exp(numpy.polyfit(r[near] - 1, numpy.log(g[near]), 1)[1])
+            z = (1 + packing + packing ** 2 - packing ** 3) / (1 - packing) ** 3
+            # 10 000 to 100 000 pairs in each bin, of which some are correlated; a line of eight
+            # bins, which is not quite one at the contact.
+            self.assertLess(abs((1 + 4 * packing * contact) / z - 1), 0.015)
+
+    def test_hard_spheres_at_constant_pressure(self):
+        """Volumes of 108 spheres are distributed as exp(-(F + PV)/kT) with the free energy of
+        Carnahan and Starling, good to 0.2 %, though forces and virial are 0 everywhere. The walk is
+        slow: steps are of the size 1/N, the width of the distribution 1/sqrt(N)."""
+        step = {"type": "pair_formula", "energy": "if(r < 1, 1e6, 0)", "cutoff": 1.05,
+                "pairs": [{"types": ["A", "A"]}]}
+        n = 108
+        for packing, first in ((0.2, 0.45), (0.4, 0.7)):
+            density = 6 * packing / math.pi
+            z = (1 + packing + packing ** 2 - packing ** 3) / (1 - packing) ** 3
+            moves = {"translation": {"displacement": 0.15},
+                     "barostat": {"pressure": density * z, "tau": 4}}
+            fluid = {"type": "lattice", "structure": "fcc", "density": first, "cells": [3] * 3}
+            said = self.run_job(job(fluid, [step],
+                                    stage(5000, name="begin", tune={"sweeps": 3000}, **moves),
+                                    stage(150000, tune={"sweeps": 1000}, **moves), stride=10),
+                                threads="1").stdout
+            self.assertRegex(said, r"of 150000 changes of the box accepted, step 0\.0\d+")
+            volumes = n / density * numpy.linspace(0.7, 1.5, 4001)
+            eta = math.pi / 6 * n / volumes
+            weights = n * (numpy.log(volumes) - (4 * eta - 3 * eta ** 2) / (1 - eta) ** 2) - (
+                density * z * volumes)
+            weights = numpy.exp(weights - weights.max())
+            weights /= weights.sum()
+            expected = (weights * volumes).sum()
+            width = ((weights * volumes ** 2).sum() - expected ** 2) ** 0.5
+            volume = self.column("volume")[700:]
+            found = mean_and_error(volume)
+            self.assertLess(found[1], 0.004 * expected)
+            self.close(found, expected, 0.002 * expected)
+            self.assertLess(abs(volume.std() / width - 1), 0.2)
+            self.assertEqual(self.column("potential_energy").max(), 0)
+
+    def test_an_ideal_gas_at_constant_pressure(self):
+        """Volumes are distributed as V^N exp(-PV/kT): <V> = (N + 1) kT/P, and its variance is
+        (N + 1) (kT/P)². Isotropic, where the walk tells N + 1 from N, and along one axis."""
+        n, kt, pressure = 30, 1.5, 0.9
+        for axes, sweeps in (("all", 400000), ("z", 100000)):
+            self.run_job(job({"type": "random", "particles": {"A": n}, "box": [3.7] * 3,
+                              "min_distance": 0}, [],
+                             stage(sweeps, kt, translation={"displacement": 0.5},
+                                   barostat={"pressure": pressure, "tau": 1, "stride": 1,
+                                             "axes": axes}), stride=20), threads="1")
+            volume = self.column("volume")[500:]
+            found = mean_and_error(volume)
+            if axes == "all":
+                self.assertLess(found[1] / found[0], 0.4 / n)
+            self.close(found, (n + 1) * kt / pressure)
+            self.close(mean_and_error((volume - (n + 1) * kt / pressure) ** 2),
+                       (n + 1) * (kt / pressure) ** 2)
 
     # -- insertions, and constant pressure ---------------------------------------------------------
 
@@ -247,6 +300,50 @@ class Moves(JobCase):
         for name in ("hybrid", "both"):
             mean, error = found[name]
             self.close((mean, math.hypot(error, found["single"][1])), found["single"][0])
+
+    def test_time_steps_with_which_trajectories_go_astray(self):
+        """Particles that move further than a step allows, and bonds that are too long, end a trial
+        and not the run; what is accepted, and with `tune` that is much, is right."""
+        pairs = {"type": "lennard_jones", "cutoff": 2.5, "truncation": "energy_shift",
+                 "pairs": PAIR}
+        fluid = {"type": "lattice", "structure": "fcc", "density": 0.8, "cells": [4] * 3}
+        single = {"translation": {"displacement": 0.12, "trials": 2}}
+        found = {}
+        for name, moves in {
+                "single": single,
+                "0.02": {"hybrid": {"timestep": 0.02, "steps": 10}, **single},
+                "0.05": {"hybrid": {"timestep": 0.05, "steps": 10}, **single},
+                "tuned": {"hybrid": {"timestep": 0.05, "steps": 20},
+                          "tune": {"sweeps": 400}}}.items():
+            self.run_job(job(fluid, [pairs], stage(300, name="begin", **single),
+                             stage(2000, **moves),
+                             observers=[{"type": "acceptance", "stride": 500}]), folder=name)
+            found[name] = mean_and_error(self.column("potential_energy", name)[160:], 10)
+        for name in ("0.02", "0.05", "tuned"):
+            mean, error = found[name]
+            self.close((mean, math.hypot(error, found["single"][1])), found["single"][0])
+        self.assertGreater(self.column("hybrid", "tuned", file="acceptance.h5")[-1], 0.2)
+        said = self.run_job(job(fluid, [pairs], stage(300, name="begin", **single), stage(
+            100, hybrid={"timestep": 0.2, "steps": 20})))
+        self.assertIn("hybrid: no trial was accepted: try a smaller time step",
+                      said.stdout + said.stderr)
+        energy = self.column("potential_energy")[60:]
+        self.assertEqual(energy.min(), energy.max())
+
+    def test_bonds_that_are_too_long_for_a_trajectory(self):
+        forces = [{"type": "wca", "pairs": PAIR},
+                  {"type": "bond_fene", "bonds": {"b": {"stiffness": 30, "maximum_length": 1.5}}}]
+        system = {"type": "chains", "chains": 25, "pattern": "A10", "bond_type": "b",
+                  "bond_length": 0.97, "density": 0.3, "min_distance": 0.85}
+        single = {"translation": {"displacement": 0.1, "trials": 4}}
+        found = []
+        for moves in ({}, {"hybrid": {"timestep": 0.03, "steps": 10}},
+                      {"hybrid": {"timestep": 0.006, "steps": 10}}):
+            self.run_job(job(system, forces, stage(500, name="begin", **single),
+                             stage(3000, **single, **moves)))
+            found.append(mean_and_error(self.column("potential_energy")[120:], 10))
+        for mean, error in found[1:]:
+            self.close((mean, math.hypot(error, found[0][1])), found[0][0])
 
     # -- molecules ---------------------------------------------------------------------------------
 

@@ -560,6 +560,15 @@ def jobs(device):
         {"type": "monte_carlo", "sweeps": 60, "temperature": 1,
          "translation": {"displacement": 0.2}, "swap": {"trials": 0.5},
          "hybrid": {"timestep": 0.004, "steps": 5, "every": 3}}]
+    # A box whose energy jumps, and trajectories of which some go astray.
+    found["monte_carlo, steep"] = steep = job(
+        {"type": "lattice", "structure": "fcc", "density": 0.7, "cells": [5, 5, 5]},
+        [LJ, {"type": "pair_formula", "energy": "if(r < 0.9, 1e6, 0)", "cutoff": 1,
+              "pairs": [{"types": ["A", "A"]}]}], THERMOSTAT)
+    steep["stages"] = [
+        {"type": "monte_carlo", "sweeps": 60, "temperature": 1, "tune": {"sweeps": 40},
+         "translation": {"displacement": 0.15}, "barostat": {"pressure": 2, "tau": 4},
+         "hybrid": {"timestep": 0.03, "steps": 5, "every": 3}}]
     # Turns of particles that interact in all directions; and in two dimensions.
     found["monte_carlo, turns"] = turns = job(
         {"type": "lattice", "structure": "sc", "density": 0.04, "cells": [10, 10, 10],
