@@ -240,32 +240,13 @@ class Ensemble(JobCase):
             self.same(f"whole/{k}", f"parts/{k}", "thermo.h5")
 
     def killed(self, what, folder, kills=4):
-        """A run that is killed, and resumed, a moment after all its systems have a checkpoint (later
-        each time, so that it may meet them while they write), and in the end left alone. Returns
-        how often the kill came before its end."""
         with open(self.path("job.json"), "w") as out:
             json.dump(what, out)
-        command = [PERRIN, "run", self.path("job.json"), "--output-dir", self.path(folder),
-                   "--device", DEVICE, "--threads", "2", "--quiet"]
-        found, saved = 0, self.path(folder, "exchange.json")
-        for k in range(kills + 1):
-            before = os.stat(saved).st_mtime_ns if os.path.exists(saved) else 0
-            with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE,
-                                  stderr=subprocess.STDOUT, text=True) as process:
-                while k < kills and process.poll() is None and not (
-                        os.path.exists(saved) and os.stat(saved).st_mtime_ns > before):
-                    time.sleep(0.005)
-                if k < kills:
-                    time.sleep(0.013 * k)
-                    process.kill()
-                said, _ = process.communicate(timeout=300)
-            if process.returncode == 0:
-                return found
-            self.assertEqual(process.returncode, -signal.SIGKILL, said)
-            found += 1
-            command = [PERRIN, "resume", self.path(folder), "--threads", str(1 + k % 3),
-                       "--device", DEVICE, "--quiet"]
-        return found
+        return self.killed_and_resumed(
+            [PERRIN, "run", self.path("job.json"), "--output-dir", self.path(folder), "--device",
+             DEVICE, "--threads", "2", "--quiet"],
+            lambda k: [PERRIN, "resume", self.path(folder), "--threads", str(1 + k % 3), "--device",
+                       DEVICE, "--quiet"], folder, kills)
 
     def test_a_killed_exchange_goes_on(self):
         """With the bits of a whole run: checkpoints by time and by steps, at constant volume and at
