@@ -107,11 +107,13 @@ ExchangeTable::ExchangeTable(const fs::path& folder, const Exchange& exchange)
     std::istringstream before(read_whole_file(file_).value_or(""));
     std::string line;
     std::getline(before, line);
-    while (std::getline(before, line))
+    while (std::getline(before, line) && !before.eof())  // a row without its end is torn
       if (std::strtoull(line.c_str(), nullptr, 10) <= last_step) text += line + '\n';
   }
   write_text(file_, text);
 }
+
+void ExchangeTable::sync() const { io::sync_file(file_.string()); }
 
 void ExchangeTable::add(const Exchange& exchange) {
   const std::vector<std::string> row = exchange.row();

@@ -36,7 +36,8 @@ void write_system_file(const std::filesystem::path& folder, const Variations& va
 std::optional<bool> system_ended(const std::filesystem::path& folder);
 
 constexpr const char* exchange_file_name = "exchange.json";
-/// When all systems have ended or were stopped: what Exchange::state() says.
+/// What Exchange::state() says, when all systems have written a checkpoint, have ended or were
+/// stopped.
 void write_exchange_file(const std::filesystem::path& folder, const Exchange& exchange);
 
 /// exchange.csv: step, and what the exchange says of it.
@@ -45,6 +46,8 @@ class ExchangeTable {
   /// Goes on behind the row of Exchange::last_step(); 0: begins anew.
   ExchangeTable(const std::filesystem::path& folder, const Exchange& exchange);
   void add(const Exchange& exchange);
+  /// Brings its rows to the disk. Throws RunError.
+  void sync() const;
 
  private:
   std::filesystem::path file_;

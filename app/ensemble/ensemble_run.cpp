@@ -8,6 +8,7 @@
 #include <limits>
 #include <thread>
 
+#include "app/ensemble/common_time.h"
 #include "app/ensemble/deal_out.h"
 #include "app/ensemble/ensemble_store.h"
 #include "app/ensemble/gibbs_checks.h"
@@ -74,9 +75,25 @@ EnsembleRun::EnsembleRun(const Variations& variations, JobOptions options, Resum
   context_.stop_reason = [this] { return stop_reason(); };
   exchange_ = make_exchange(variations, all_, workers_);
   if (exchange_) context_.facts = [this](auto& facts) { facts["ensemble"] = exchange_record_; };
+  if (exchange_ && context_.resuming) agree_on_time();
   const bool terminal = isatty(STDOUT_FILENO) != 0 && !all_.several();
   progress_ =
       std::make_unique<Progress>(options_.quiet || !all_.first(), terminal, &console_.log());
+}
+
+/// As the first process sees it.
+void EnsembleRun::agree_on_time() {
+  Json found;
+  if (all_.first()) try {
+      found["time"] = to_text(find_common_time(context_));
+    } catch (const UserError& e) {
+      found["error"] = e.what();
+    }
+  found = Json::parse(all_.of_first(found.dump(-1, ' ', false, Json::error_handler_t::replace)));
+  if (found.contains("error")) throw UserError(found["error"].get<std::string>());
+  CommonTime time = common_time_of(found["time"].get<std::string>());
+  context_.starts = std::move(time.starts);
+  undone_ = std::move(time.undone);
 }
 
 std::string EnsembleRun::stop_reason() {
@@ -261,25 +278,37 @@ void EnsembleRun::listen(const std::atomic<bool>& done) {
   }
 }
 
-/// What the checkpoints of all systems say of exchanges must be the same.
+/// What the checkpoints of all systems say of exchanges must be the same, but for those that were
+/// complete before.
 void EnsembleRun::begin_exchange() {
   Json mine = Json::array();
   for (const std::int64_t k : mine_)
     if (const SystemRun* const system = systems_[std::size_t(k)].get()) {
       const auto it = system->facts().find("ensemble");
-      mine.push_back({k, it == system->facts().end() ? "" : it->second});
+      mine.push_back(
+          {k, it == system->facts().end() ? "" : it->second, int(!system->is_complete())});
     }
-  Json records = Json::array();
+  std::vector<Json> records;
   for (const std::string& text : all_.all_gather(mine.dump()))
     for (const Json& record : Json::parse(text)) records.push_back(record);
+  const auto goes_on = [](const Json& record) { return record[2] == 1; };
+  const auto first = std::ranges::find_if(records, goes_on);
   for (const Json& record : records)
-    if (record[1] != records[0][1])
+    if (goes_on(record) && record[1] != (*first)[1])
       throw UserError(fmt::format(
           "{}: the checkpoints of systems {} and {} are of times between which replicas were "
           "exchanged: they do not go together",
-          options_.output_directory.string(), variations_.name(records[0][0]),
+          options_.output_directory.string(), variations_.name((*first)[0]),
           variations_.name(record[0])));
-  if (!records.empty() && records[0][1] != "") exchange_->restore(records[0][1].get<std::string>());
+  const Json* last = first == records.end() ? nullptr : &*first;
+  const auto step = [](const Json& record) {
+    const Json state = Json::parse(record[1].get<std::string>(), nullptr, false);
+    return state.is_object() ? state.value("last_step", std::uint64_t(0)) : 0;
+  };
+  if (last == nullptr)  // all are complete
+    for (const Json& record : records)
+      if (last == nullptr || step(record) > step(*last)) last = &record;
+  if (last != nullptr && (*last)[1] != "") exchange_->restore((*last)[1].get<std::string>());
   exchange_record_ = exchange_->state();
   if (all_.first()) table_ = std::make_unique<ExchangeTable>(options_.output_directory, *exchange_);
 }
@@ -298,6 +327,23 @@ void EnsembleRun::exchange_all(std::uint64_t step) {
   }
   exchange_record_ = exchange_->state();
   if (table_) table_->add(*exchange_);
+}
+
+/// Before an exchange: whether all systems are to write their checkpoints, as one of them wants. At
+/// one moment for all, whatever the clocks of processes say, so that they go together.
+bool EnsembleRun::wants_checkpoints() const {
+  const double seconds = std::chrono::duration<double>(Clock::now() - saved_).count();
+  return std::ranges::any_of(systems_, [seconds](const auto& system) {
+    return system && !system->complete() && system->wants_checkpoint(seconds);
+  });
+}
+
+/// When all have written them: the files of the ensemble have what they count on.
+void EnsembleRun::checkpoints_are_written() {
+  saved_ = Clock::now();
+  if (!table_) return;
+  table_->sync();
+  write_exchange_file(options_.output_directory, *exchange_);
 }
 
 /// The step of the first exchange; the same in all processes. One that a stopped ensemble has come
@@ -320,6 +366,8 @@ void EnsembleRun::run_with_exchange() {
   for (std::int64_t j = 0; j < n; ++j) {
     const std::int64_t k = mine_[std::size_t(j)];
     guarded(k, [&] {
+      if (context_.start(k) == Start::left_out)
+        throw UserError("has failed before, and the others have gone on without it");
       auto system = std::make_unique<SystemRun>(context_, k);
       if (batch_) system->set_device(batch_->for_member(int(j)));
       system->begin();
@@ -332,6 +380,7 @@ void EnsembleRun::run_with_exchange() {
   begin_exchange();
   std::uint64_t to = first_exchange();
   bool done = false;
+  enum class Task { steps, checkpoints } task = Task::steps;
   std::exception_ptr error;
   const auto between = [&]() noexcept {
     try {
@@ -341,10 +390,14 @@ void EnsembleRun::run_with_exchange() {
         waiting = waiting || !(system->complete() || system->stopped());
         stopped = stopped || system->stopped();
       }
-      std::int64_t sums[] = {waiting, stopped};
+      const bool saved = task == Task::checkpoints;
+      std::int64_t sums[] = {waiting, stopped, !saved && wants_checkpoints()};
       all_.sum(sums);
       waiting = sums[0] > 0, stopped = sums[1] > 0;
+      if (saved) checkpoints_are_written();
+      task = waiting && !stopped && sums[2] > 0 ? Task::checkpoints : Task::steps;
       done = !waiting;
+      if (task == Task::checkpoints) return;
       if (stopped) {
         // Those that have come to the exchange, which is not made, have to hear of it.
         over_ = true;
@@ -362,7 +415,8 @@ void EnsembleRun::run_with_exchange() {
     const std::int64_t k = mine_[std::size_t(j)];
     auto& system = systems_[std::size_t(k)];
     if (!system || system->complete() || system->stopped()) return;
-    if (!guarded(k, [&] { system->run_to(to); })) system.reset();
+    const auto work = [&] { task == Task::steps ? system->run_to(to) : system->save(); };
+    if (!guarded(k, work)) system.reset();
   };
   const auto close = [&](std::int64_t j) {
     const std::int64_t k = mine_[std::size_t(j)];
@@ -408,10 +462,15 @@ void EnsembleRun::look_at_one() {
 void EnsembleRun::deal_out() {
   const std::int64_t n = variations_.count();
   complete_before_.assign(std::size_t(n), 0);
-  if (all_.first())
+  if (all_.first()) {
+    for (const std::int64_t k : undone_) {
+      std::error_code ignored;
+      fs::remove(context_.folder(k) / system_file_name, ignored);
+    }
     for (std::int64_t k = 0; k < n; ++k)
       if (system_ended(options_.output_directory / variations_.name(k)) == true)
         complete_before_[std::size_t(k)] = 1;
+  }
   all_.broadcast(complete_before_.data(), complete_before_.size());
   ended_before_ = std::ranges::count(complete_before_, 1);
   mine_ = perrin::deal_out(complete_before_, exchange_ ? exchange_->together() : 1,

@@ -40,11 +40,13 @@ class EnsembleRun {
   void execute();
 
  private:
+  using Clock = std::chrono::steady_clock;
   struct Failure {
     std::int64_t system;
     std::string what;
   };
   std::string stop_reason();
+  void agree_on_time();
   void deal_out();
   void run_all();
   void run_beside_one_another();
@@ -57,6 +59,8 @@ class EnsembleRun {
   void run_whole(std::int64_t system, int member);
   void exchange_all(std::uint64_t step);
   void begin_exchange();
+  bool wants_checkpoints() const;
+  void checkpoints_are_written();
   void gather_results();
   void ended(std::int64_t system, SystemRun& run);
   void tell_failure(const Failure& failure);
@@ -86,7 +90,8 @@ class EnsembleRun {
   std::unique_ptr<ExchangeTable> table_;
   std::vector<std::unique_ptr<SystemRun>> systems_;  // of an ensemble with exchange; those here
   std::string exchange_record_;                      // while systems run
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::vector<std::int64_t> undone_;                 // CommonTime::undone
+  Clock::time_point start_ = Clock::now(), saved_ = start_;  // saved_: checkpoints, all of them
 
   std::mutex telling_, hearing_;
   std::unique_ptr<Progress> progress_;

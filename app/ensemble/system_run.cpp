@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "app/ensemble/ensemble_files.h"
 #include "engine/base/error.h"
 #include "io/checkpoint.h"
+#include "io/new_file.h"
 
 #ifdef PERRIN_CUDA
 #include <cuda_runtime_api.h>
@@ -20,10 +23,22 @@ void use_device([[maybe_unused]] const Device& device) {
 #endif
 }
 
+fs::path EnsembleContext::folder(std::int64_t system) const {
+  return options.output_directory / variations.name(system);
+}
+
+fs::path EnsembleContext::checkpoint(std::int64_t system) const {
+  const JsonFile job = variations.job(system);
+  for (const Json& observer : job.value().value("observers", Json::array()))
+    if (observer.value("type", "") == "checkpoint")
+      return folder(system) / observer.value("file", CheckpointSettings().file);
+  return folder(system) / options.default_checkpoint;
+}
+
 SystemRun::SystemRun(EnsembleContext& ensemble, std::int64_t system)
     : ensemble_(ensemble),
       system_(system),
-      folder_(ensemble.options.output_directory / ensemble.variations.name(system)),
+      folder_(ensemble.folder(system)),
       options_(ensemble.options) {
   options_.output_directory = folder_;
   options_.quiet = true;
@@ -32,32 +47,26 @@ SystemRun::SystemRun(EnsembleContext& ensemble, std::int64_t system)
 
 SystemRun::~SystemRun() = default;
 
-/// Where the job's checkpoints are.
-fs::path SystemRun::checkpoint() const {
-  const JsonFile job = ensemble_.variations.job(system_);
-  for (const Json& observer : job.value().value("observers", Json::array()))
-    if (observer.value("type", "") == "checkpoint")
-      return folder_ / observer.value("file", CheckpointSettings().file);
-  return folder_ / options_.default_checkpoint;
-}
-
 void SystemRun::begin() {
   const std::lock_guard lock(ensemble_.making);
   std::optional<Archive> restored;
   std::error_code ignored;
-  if (ensemble_.resuming && fs::exists(checkpoint(), ignored)) {
-    resumed_.emplace(read_resumed_job(checkpoint(), ensemble_.changes, 0, true));
+  const Start start = ensemble_.start(system_);
+  const fs::path newest = ensemble_.checkpoint(system_), before = previous_checkpoint(newest);
+  const fs::path& from = start == Start::previous ? before : newest;
+  const bool continued = ensemble_.resuming && start != Start::anew;
+  if (continued && fs::exists(from, ignored)) {
+    resumed_.emplace(read_resumed_job(from, ensemble_.changes, 0, true));
     facts_ = resumed_->checkpoint.facts;
     continue_options(*resumed_, options_, false);
     restored.emplace(Archive::restoring(std::move(resumed_->checkpoint.records)));
   } else {
-    const fs::path before = previous_checkpoint(checkpoint());
-    if (ensemble_.resuming && fs::exists(before, ignored))
+    if (continued && fs::exists(before, ignored))
       throw UserError(fmt::format(
           "has no {}, and the checkpoint before it, {}: rename that, and the system goes on from "
           "there; remove both, and it begins anew",
-          checkpoint().filename().string(), before.string()));
-    if (ensemble_.resuming && system_ended(folder_) == true)
+          newest.filename().string(), before.string()));
+    if (continued && system_ended(folder_) == true)
       throw UserError(
           "is complete and has no checkpoint to go on from: an observer of type \"checkpoint\" "
           "writes one at the end");
@@ -72,10 +81,16 @@ void SystemRun::begin() {
     particles_ = std::int64_t(start->position.size());
   if (options_.validating) return;
   take_folders(*job_, locks_);
+  if (start == Start::previous) {
+    // The next one must find it in the place from which it becomes the previous one again.
+    fs::rename(before, newest);
+    io::sync_folder_of(newest.string());
+  }
   RunParts parts = job_->take_parts();
   parts.label = fmt::format("system {}: ", ensemble_.variations.name(system_));
   parts.write_checkpoint = checkpoint_writer(*job_, options_, ensemble_.facts);
   if (const auto& exchange = ensemble_.variations.settings().exchange) {
+    parts.saved_from_outside = true;
     if (!exchange->is_gibbs())
       parts.totals_every = exchange->every;
     else if (exchange->volume && parts.simulation)
@@ -101,6 +116,18 @@ void SystemRun::run_to(std::uint64_t step) {
   complete_ = run_->execute();
   stopped_ = !complete_ && !run_->stop_reason().empty();
   steps_made_ += now() - before;
+}
+
+bool SystemRun::wants_checkpoint(double seconds) const {
+  return job_->control().has_requests() ||
+         std::ranges::any_of(job_->control().plans(), [seconds](const RunControl::Plan& plan) {
+           return plan.seconds > 0 && seconds >= plan.seconds;
+         });
+}
+
+void SystemRun::save() {
+  use_device(job_->context().device);
+  run_->save_all();
 }
 
 void SystemRun::end() { run_.reset(); }

@@ -20,6 +20,14 @@ namespace perrin {
 /// CUDA has a current device for each thread.
 void use_device(const Device& device);
 
+/// Where a system of a resumed ensemble goes on.
+enum class Start {
+  newest,    // from its checkpoint, or anew where it has none
+  previous,  // from the one before it, which then takes its place
+  anew,
+  left_out,  // it has failed, and the others have gone on without it
+};
+
 /// What the systems of an ensemble have in common.
 struct EnsembleContext {
   const Variations& variations;
@@ -32,6 +40,14 @@ struct EnsembleContext {
   std::function<std::string()> stop_reason{};
   /// What each checkpoint holds beside the system.
   MoreFacts facts{};
+  std::vector<Start> starts{};  // [system]; empty: the newest of each
+
+  Start start(std::int64_t system) const {
+    return starts.empty() ? Start::newest : starts[std::size_t(system)];
+  }
+  std::filesystem::path folder(std::int64_t system) const;
+  /// Where the checkpoints of its job are.
+  std::filesystem::path checkpoint(std::int64_t system) const;
 };
 
 class SystemRun {
@@ -46,6 +62,10 @@ class SystemRun {
   void begin();
   /// On to this step, to the end, or until all are to stop.
   void run_to(std::uint64_t step);
+  /// Whether its job wants a checkpoint now: by steps, or by the seconds since the last one.
+  bool wants_checkpoint(double seconds) const;
+  /// Between exchanges, of a system that has not ended. Throws RunError.
+  void save();
   /// Closes all files. Throws RunError where they could not be written.
   void end();
 
@@ -66,8 +86,6 @@ class SystemRun {
   const std::filesystem::path& folder() const { return folder_; }
 
  private:
-  std::filesystem::path checkpoint() const;
-
   EnsembleContext& ensemble_;
   std::int64_t system_;
   std::filesystem::path folder_;

@@ -37,6 +37,7 @@ class RunControl {
       if (p == path) return;
     requested_.push_back(path);
   }
+  bool has_requests() const { return !requested_.empty(); }
   std::vector<std::filesystem::path> take_requests() { return std::exchange(requested_, {}); }
 
   /// Ends the run as SIGTERM would: after this step, with a checkpoint.

@@ -216,7 +216,13 @@ void Run::write(const std::filesystem::path& path, const Archive& archive) {
   last_checkpoint_ = path;
 }
 
+void Run::save_all() {
+  control_.take_requests();
+  for (const auto& plan : control_.plans()) save(plan.path);
+}
+
 void Run::save_due() {
+  if (parts_.saved_from_outside) return;
   for (const auto& path : control_.take_requests()) save(path);
   for (auto& plan : control_.plans()) {
     if (plan.seconds <= 0 || agreed_seconds() - plan.last < plan.seconds) continue;

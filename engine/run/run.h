@@ -53,6 +53,9 @@ struct RunParts {
   std::int64_t groups_every = 0;
   /// At multiples of this the totals are measured on the way, for who looks at them in a pause.
   std::int64_t totals_every = 0;
+  /// Checkpoints by steps and by time wait for save_all(): who drives the run writes them together
+  /// with those of others.
+  bool saved_from_outside = false;
 };
 
 /// Given to Stage::run. A stage that moves the particles by itself does
@@ -111,6 +114,8 @@ class Run {
   void pause_at(std::uint64_t step) { pause_at_ = step, paused_ = false; }
   /// Goes on from a checkpoint; before execute().
   void restore(Archive archive);
+  /// In a pause: all checkpoints that the job has, now.
+  void save_all();
   /// Where the last checkpoint was written; empty: none was.
   const std::filesystem::path& checkpoint() const { return last_checkpoint_; }
   const std::string& stop_reason() const { return stop_reason_; }

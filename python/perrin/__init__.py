@@ -12,7 +12,7 @@ from perrin import _native  # first: what it says is better than what its import
 from perrin import force, integrator, observer, part, stage, system
 from perrin._perrin import build, cuda_count, version as __version__
 from perrin._schema import schema
-from perrin.ensemble import Ensemble, ensemble
+from perrin.ensemble import Ensemble, Replica, ensemble
 from perrin.errors import BugError, JobError, JobWarning, Problem, RunError, StaleError
 from perrin.python_force import PythonForce
 from perrin.simulation import Simulation, load_job, run

@@ -5,7 +5,7 @@ import json
 import os
 import pathlib
 import warnings
-from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple, Union
 
 import numpy as np
 
@@ -13,8 +13,8 @@ from perrin import arguments
 from perrin._perrin import resume_ensemble as _resume, run_ensemble as _run
 from perrin.errors import JobError
 from perrin.simulation import _assignments, _plain
-from perrin.statistics import mean
-from perrin.trajectory import Trajectory, open as _open, table_of, thermo as _thermo
+from perrin.statistics import mean, over_seeds
+from perrin.trajectory import Frame, Trajectory, open as _open, table_of, thermo as _thermo
 
 
 class Ensemble:
@@ -107,9 +107,15 @@ class Ensemble:
                 all_of[k, :len(table)] = table.reindex(columns=columns).to_numpy(dtype=float)
         return all_of, columns
 
-    def means(self, skip: float = 0.2, file: str = "thermo.h5") -> Any:
+    def means(self, skip: float = 0.2, file: str = "thermo.h5", together: bool = False) -> Any:
         """Means over time of each system and their errors, beside its values (pandas DataFrame);
-        without the first fraction `skip` of the rows."""
+        without the first fraction `skip` of the rows.
+
+        `together`: a row for all systems that differ in their seeds alone, with their number
+        ("systems"): the mean of their means, and its standard error from how these differ. Of one
+        system that is its own error. Systems without the file do not count."""
+        if together:
+            return self._means_of_seeds(skip, file)
         import pandas
         rows = []
         for k in range(len(self)):
@@ -126,6 +132,47 @@ class Ensemble:
                     row[name], row[name + "_error"] = m.value, m.error
             rows.append(row)
         return pandas.DataFrame(rows)
+
+    def _means_of_seeds(self, skip, file):
+        import pandas
+        exchange = self._record["job"]["ensemble"].get("exchange") or {}
+        if exchange.get("type") == "gibbs":
+            raise JobError("means(together=True): the systems of a Gibbs ensemble are the boxes of "
+                           "pairs")
+        known = self.means(skip, file).to_dict("records")
+        return pandas.DataFrame(over_seeds([
+            (system["values"], {name: x for name, x in row.items() if name not in system["values"]})
+            for system, row in zip(self._systems, known)], "systems"))
+
+    def _exchange_record(self):
+        """exchange.json of replica exchange."""
+        try:
+            record = json.loads((self.folder / "exchange.json").read_text())
+        except FileNotFoundError:
+            self.exchanges  # says so where there are none at all
+            raise JobError(f"{self.folder} has no exchange.json yet: it is written with the first "
+                           "checkpoints and at the end") from None
+        if "replicas" not in record:
+            raise JobError(f"the systems of {self.folder} are a Gibbs ensemble: there are no "
+                           "replicas, and Ensemble.exchanges has what was accepted")
+        return record
+
+    @property
+    def acceptance(self) -> np.ndarray:
+        """[k]: which part of the exchanges that systems k and k + 1 have tried was accepted; NaN
+        where they have tried none. Of the last checkpoints, or of the end."""
+        pairs = np.array(self._exchange_record()["pairs"], dtype=float).reshape(-1, 2)
+        return np.divide(pairs[:, 1], pairs[:, 0], out=np.full(len(pairs), np.nan),
+                         where=pairs[:, 0] > 0)
+
+    @property
+    def round_trips(self) -> int:
+        """How often replicas went from the first system to the last and back."""
+        return int(self._exchange_record()["round_trips"])
+
+    def replica(self, r: int) -> Replica:
+        """A replica, by the system in which it began, on its way through the systems."""
+        return Replica(self, r)
 
     @property
     def exchanges(self) -> Any:
@@ -171,6 +218,73 @@ class Ensemble:
         if waiting:
             warnings.warn(f"{waiting} systems of {self.folder} were stopped; "
                           "Ensemble.resume() continues them", stacklevel=3)
+
+
+class Replica:
+    """A replica of an ensemble with exchange: what its particles have done, whichever system they
+    were in. Made by Ensemble.replica(r).
+
+    Systems write what they have at a step before they exchange there: a row or a frame at the step
+    of an exchange is of the replica that was in the system until then.
+    """
+
+    def __init__(self, ensemble: Ensemble, r: int) -> None:
+        self.ensemble, self.number = ensemble, r
+        table = ensemble.exchanges
+        if list(table.columns) != [f"system_{k}" for k in range(len(ensemble))]:
+            raise JobError(f"the systems of {ensemble.folder} are a Gibbs ensemble: there are no "
+                           "replicas")
+        if arguments.whole(r, "r", 0) >= len(ensemble):
+            raise JobError(f"r: must be at most {len(ensemble) - 1}, got {r}")
+        self._steps = table.index.to_numpy()
+        held = np.nonzero(table.to_numpy() == r)[1]
+        if len(held) != len(table):
+            raise JobError(f"{ensemble.folder / 'exchange.csv'}: a row does not have replica {r} "
+                           "once")
+        self._systems = np.concatenate([[r], held])  # [exchanges before]
+
+    def __repr__(self):
+        return f"<perrin.Replica {self.number} of {str(self.ensemble.folder)!r}>"
+
+    @property
+    def systems(self) -> Any:
+        """The system that it came to, or stayed in, at each exchange (pandas Series by step)."""
+        import pandas
+        return pandas.Series(self._systems[1:], index=pandas.Index(self._steps, name="step"),
+                             name="system")
+
+    def system_at(self, steps: Any) -> np.ndarray:
+        """The system that it was in when these steps were made."""
+        return self._systems[np.searchsorted(self._steps, np.asarray(steps), side="left")]
+
+    def thermo(self, file: str = "thermo.h5") -> Any:
+        """The rows of tables that it has made (pandas DataFrame), with the system of each."""
+        import pandas
+        parts = []
+        for k in np.unique(self._systems):
+            table = self.ensemble._table(int(k), file)
+            mine = table[self.system_at(table["step"].to_numpy()) == k]
+            parts.append(mine.assign(system=int(k)))
+        return pandas.concat(parts).sort_values("step", kind="stable", ignore_index=True)
+
+    def frames(self, file: str = "trajectory.h5") -> Iterator[Frame]:
+        """The frames of trajectories that it has made, in turn. Images go with the particles:
+        Frame.unwrapped() is continuous."""
+        found = []
+        for k in np.unique(self._systems):
+            with self.ensemble.trajectory(int(k), file) as trajectory:
+                steps = np.asarray(trajectory.steps)
+            at = np.nonzero(self.system_at(steps) == k)[0]
+            found += [(int(steps[j]), int(k), int(j)) for j in at]
+        opened: Dict[int, Trajectory] = {}
+        try:
+            for _, k, j in sorted(found):
+                if k not in opened:
+                    opened[k] = self.ensemble.trajectory(k, file)
+                yield opened[k][j]
+        finally:
+            for trajectory in opened.values():
+                trajectory.close()
 
 
 def ensemble(job: Any, *, count: Optional[int] = None, vary: Optional[Mapping[str, Any]] = None,

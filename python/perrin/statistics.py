@@ -1,7 +1,9 @@
 """Means of series with errors: blocks, and autocorrelation times."""
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import json
+import numbers
+from typing import Any, Dict, List, Mapping, NamedTuple, Sequence, Tuple
 
 import numpy as np
 
@@ -49,3 +51,32 @@ def mean(series: Any, blocks: int = 0) -> Mean:
     length = len(x) // blocks
     means = x[len(x) - blocks * length:].reshape(blocks, length).mean(axis=1)
     return Mean(float(means.mean()), float(means.std(ddof=1) / np.sqrt(blocks)), time, len(x))
+
+
+def over_seeds(points: Sequence[Tuple[Mapping[str, Any], Mapping[str, Any]]],
+               number: str) -> List[Dict[str, Any]]:
+    """Rows of points (values, results) put together where values differ in the seed alone: values,
+    how many there are of each (`number`), and of each result that is a number the mean, and its
+    standard error from how the points differ ("NAME_error"). Of one point that is its own."""
+    groups: Dict[str, Tuple[Mapping[str, Any], List[Mapping[str, Any]]]] = {}
+    for values, results in points:
+        others = {path: value for path, value in values.items() if path != "seed"}
+        groups.setdefault(json.dumps(others, sort_keys=True), (others, []))[1].append(results)
+    rows = []
+    for values, members in groups.values():
+        row: Dict[str, Any] = {**values, number: len(members)}
+        names = dict.fromkeys(name for results in members for name in results)
+        for name in names:
+            if name.endswith("_error") and name[:-len("_error")] in names:
+                continue
+            found = [results for results in members
+                     if isinstance(results.get(name), numbers.Real) and
+                     np.isfinite(results[name])]
+            if not found:
+                continue
+            x = np.array([results[name] for results in found], dtype=float)
+            row[name] = x.mean()
+            row[name + "_error"] = (x.std(ddof=1) / np.sqrt(len(x)) if len(x) > 1
+                                    else found[0].get(name + "_error", np.nan))
+        rows.append(row)
+    return rows

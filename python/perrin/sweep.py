@@ -22,7 +22,7 @@ from typing import Any, Callable, Mapping, Optional, Union
 
 import numpy as np
 
-from perrin import arguments
+from perrin import arguments, statistics
 from perrin._perrin import job_text
 from perrin.ensemble import Ensemble, ensemble
 from perrin.errors import JobError, RunError
@@ -198,7 +198,7 @@ def sweep(job: Any, parameters: Optional[Mapping[Any, Any]] = None, *,
           folder: Union[str, os.PathLike[str]] = "sweep", processes: int = 1, device: str = "",
           threads: int = 0, together: bool = False,
           measure: Optional[Callable[[str], Mapping[str, Any]]] = None, skip: float = 0.2,
-          progress: Optional[bool] = None, **names: Any) -> Any:
+          progress: Optional[bool] = None, over_seeds: bool = False, **names: Any) -> Any:
     """Runs a job for all combinations of values, and returns one table (pandas DataFrame).
 
     `parameters` maps paths in the job to values: {"velocity.temperature": [0.8, 1.0],
@@ -218,6 +218,8 @@ def sweep(job: Any, parameters: Optional[Mapping[Any, Any]] = None, *,
     A row has the values, the folder, an error if the point failed (of which a warning tells), and
     the result of measure(folder): by default the means of thermo.h5 with their errors
     ("temperature", "temperature_error"), without the first fraction `skip` of the rows.
+    `over_seeds`: a row for all points that differ in "seed" alone, with their number ("points"):
+    means of their results, and standard errors from how these differ; failed points do not count.
     """
     import pandas
     if together and processes != 1:
@@ -258,6 +260,9 @@ def sweep(job: Any, parameters: Optional[Mapping[Any, Any]] = None, *,
         first = next(row["error"] for row in rows if "error" in row)
         warnings.warn(f"sweep(): {failed} of {len(points)} points failed (column \"error\"), the "
                       f"first one by {first}", stacklevel=2)
+    if over_seeds:
+        return pandas.DataFrame(statistics.over_seeds(
+            [(values, row) for (values, _), row in zip(points, rows)], "points"))
     return pandas.DataFrame([{**values, "folder": place, **row}
                              for (values, place), row in zip(points, rows)])
 

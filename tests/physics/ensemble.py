@@ -239,6 +239,75 @@ class Ensemble(JobCase):
         for k in range(3):
             self.same(f"whole/{k}", f"parts/{k}", "thermo.h5")
 
+    def killed(self, what, folder, kills=4):
+        with open(self.path("job.json"), "w") as out:
+            json.dump(what, out)
+        return self.killed_and_resumed(
+            [PERRIN, "run", self.path("job.json"), "--output-dir", self.path(folder), "--device",
+             DEVICE, "--threads", "2", "--quiet"],
+            lambda k: [PERRIN, "resume", self.path(folder), "--threads", str(1 + k % 3), "--device",
+                       DEVICE, "--quiet"], folder, kills)
+
+    def test_a_killed_exchange_goes_on(self):
+        """With the bits of a whole run: checkpoints by time and by steps, at constant volume and at
+        constant pressure; of systems of which the first is complete long before the others."""
+        pressed = langevin(1500, timestep=0.004)
+        pressed["integrator"]["barostat"] = {"pressure": 2, "tau": 0.3, "stride": 5}
+        long = 1 if DEVICE == "cpu" else 6
+        for name, checkpoint, stage, vary in (
+                ("time", {"minutes": 2e-4}, langevin(2500 * long),
+                 {TEMPERATURE: {"geometric": [0.9, 1.1]}}),
+                ("steps", {"steps": 90}, langevin(2500 * long),
+                 {TEMPERATURE: {"geometric": [0.9, 1.1]}, "stages[0].steps": [
+                     500, 2500 * long, 2500 * long, 2500 * long]}),
+                ("pressure", {"minutes": 2e-4}, pressed,
+                 {"stages[0].integrator.barostat.pressure": [2, 2.1, 2.2, 2.3]})):
+            with self.subTest(name):
+                what = job({"count": 4, "vary": vary, "exchange": {"every": 20}}, stage,
+                           observers=[{"type": "checkpoint", **checkpoint},
+                                      {"type": "trajectory", "stride": 200}])
+                self.run_job(what, folder=f"{name}-whole")
+                self.assertGreater(self.killed(what, f"{name}-parts"), 1)
+                self.assertEqual(self.exchanges(f"{name}-whole"), self.exchanges(f"{name}-parts"))
+                for k in range(4):
+                    self.same(f"{name}-whole/{k}", f"{name}-parts/{k}", "thermo.h5",
+                              "trajectory.h5")
+
+    def torn(self, folder):
+        """What a kill leaves while the systems write their checkpoints: system 0 has its new ones,
+        the others have the ones before."""
+        what = job({"vary": {TEMPERATURE: [0.95, 1.0, 1.05]}, "exchange": {"every": 20}},
+                   langevin(200), observers=[{"type": "checkpoint", "steps": 70}])
+        self.run_job(what, folder=folder)
+        for k in (0, 1, 2):
+            os.remove(self.path(folder, str(k), "system.json"))
+            if k > 0:
+                checkpoint = self.path(folder, str(k), "checkpoint.h5")
+                os.replace(checkpoint + ".prev", checkpoint)
+
+    def test_checkpoints_of_two_times(self):
+        """All go on from the last one that all have, also those that had come to their end."""
+        self.torn("torn")
+        self.torn("whole")
+        shutil.rmtree(self.path("whole"))
+        with open(self.path("job.json")) as file:
+            self.run_job(json.load(file), folder="whole")
+        self.resume("torn")
+        self.assertEqual(self.exchanges("whole"), self.exchanges("torn"))
+        for k in range(3):
+            self.same(f"whole/{k}", f"torn/{k}", "thermo.h5")
+        # Killed before all systems had their first one: there is no exchange.json, and all begin
+        # anew, those with a checkpoint and those that are complete, too.
+        for k in (1, 2):
+            os.remove(self.path("torn", str(k), "system.json"))
+            for name in ("checkpoint.h5", "checkpoint.h5.prev", "thermo.h5"):
+                os.remove(self.path("torn", str(k), name))
+        os.remove(self.path("torn", "exchange.json"))
+        self.resume("torn")
+        self.assertEqual(self.exchanges("whole"), self.exchanges("torn"))
+        for k in range(3):
+            self.same(f"whole/{k}", f"torn/{k}", "thermo.h5")
+
     def resume(self, folder, *arguments, status=0):
         done = self.perrin("resume", self.path(folder), "--device", DEVICE, "--threads", "2",
                            *arguments)
@@ -296,15 +365,29 @@ class Ensemble(JobCase):
         self.assertRegex(said, "files of complete systems are in ensemble.h5")
 
     def test_checkpoints_of_different_times_do_not_go_together(self):
-        what = job({"count": 2, "vary": {TEMPERATURE: [0.9, 1.1]}, "exchange": {"every": 20}},
-                   langevin(100), observers=[{"type": "checkpoint", "steps": 70}])
-        self.run_job(what)
-        os.replace(self.path("0", "checkpoint.h5.prev"), self.path("0", "checkpoint.h5"))
+        """And nothing is begun anew where one has none."""
+        self.torn(".")
+        os.remove(self.path("0", "checkpoint.h5.prev"))
+        self.assertRegex(self.resume(".", status=2),
+                         "checkpoints of systems 0 and 1 .* do not go together")
+        os.remove(self.path("0", "checkpoint.h5"))
+        self.assertRegex(self.resume(".", status=2), "system 0 has no checkpoint to go on from")
+
+    def test_a_failed_replica_stays_left_out(self):
+        """When the others, which were killed, go on."""
+        what = job({"vary": {"stages[0].integrator.timestep": [0.005, 0.004, 5.0]},
+                    "exchange": {"every": 5}}, langevin(200),
+                   observers=[{"type": "checkpoint", "steps": 50}])
+        self.assertEqual(self.try_job(what, folder="whole").returncode, 3)
+        shutil.copytree(self.path("whole"), self.path("torn"))
+        os.replace(self.path("torn", "0", "checkpoint.h5.prev"),
+                   self.path("torn", "0", "checkpoint.h5"))
         for k in (0, 1):
-            os.remove(self.path(str(k), "system.json"))
-        done = self.perrin("resume", self.path("."), "--threads", "2")
-        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
-        self.assertRegex(done.stderr, "do not go together")
+            os.remove(self.path("torn", str(k), "system.json"))
+        self.assertRegex(self.resume("torn", status=3), "system 2 failed: has failed before")
+        self.assertEqual(self.exchanges("whole"), self.exchanges("torn"))
+        for k in (0, 1):
+            self.same(f"whole/{k}", f"torn/{k}", "thermo.h5")
 
     def test_a_checkpoint_that_is_away_is_missed(self):
         """Only the one before is there: nothing is begun anew over what the system has written."""

@@ -39,7 +39,8 @@ def job(ensemble, steps=300, forces=(LJ,), observers=(TRAJECTORY,), **integrator
 class EnsembleProcesses(JobCase):
     def command(self, processes, *arguments):
         launcher = ["mpirun", "-np", str(processes), "--oversubscribe", "--allow-run-as-root"]
-        return [*(launcher if processes > 1 else []), PERRIN, *arguments, "--device", "cpu",
+        # Of several GPUs each process takes one; of one they all have a share.
+        return [*(launcher if processes > 1 else []), PERRIN, *arguments, "--device", DEVICE,
                 "--threads", "1" if processes > 1 else "2"]
 
     def run_on(self, processes, what, folder, *arguments, status=0):
@@ -220,6 +221,31 @@ class EnsembleProcesses(JobCase):
         self.same("whole", "parts", range(3))
         self.assertEqual(self.exchanges("whole"), self.exchanges("parts"))
 
+    def kill(self, process, k):
+        """All of its processes, or the last one: mpirun then ends the others."""
+        found = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True,
+                               text=True).stdout.split()
+        for pid in found[-1:] if k % 2 else found:
+            try:
+                os.kill(int(pid), signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+    def test_killed_and_resumed_on_another_number_of_processes(self):
+        steps = 2500 if DEVICE == "cpu" else 15000
+        what = job({"vary": {TEMPERATURE: {"linear": [0.9, 1.1]}}, "count": 5,
+                    "exchange": {"every": 20}}, steps=steps,
+                   observers=[TRAJECTORY, {"type": "checkpoint", "minutes": 2e-4}])
+        self.run_on(1, what, "whole")
+        kills = self.killed_and_resumed(
+            self.command(3, "run", self.path("job.json"), "--output-dir", self.path("parts"),
+                         "--quiet"),
+            lambda k: self.command(2 + k % 2, "resume", self.path("parts"), "--quiet"),
+            "parts", 4)
+        self.assertGreater(kills, 1)
+        self.assertEqual(self.exchanges("whole"), self.exchanges("parts"))
+        self.same("whole", "parts", range(5))
+
     # -- what goes wrong ---------------------------------------------------------------------------
 
     def test_one_that_fails_is_told_once(self):
@@ -250,7 +276,7 @@ class EnsembleProcesses(JobCase):
 
 if __name__ == "__main__":
     info = subprocess.run([PERRIN, "info"], capture_output=True, text=True).stdout
-    if DEVICE != "cpu" or shutil.which("mpirun") is None or "MPI         not built in" in info:
+    if shutil.which("mpirun") is None or "MPI         not built in" in info:
         print("skipped: there is no mpirun, or this build has no MPI")
         sys.exit(77)
     unittest.main(argv=sys.argv[:1] + sys.argv[2:])

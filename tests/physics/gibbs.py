@@ -276,7 +276,7 @@ class Gibbs(JobCase):
 
     # -- same bits ---------------------------------------------------------------------------------
 
-    def small(self, sweeps=60, pairs=2, **more):
+    def small(self, sweeps=60, pairs=2, checkpoint=None, **more):
         systems = [{"type": "lattice", "structure": "sc", "cells": [n] * 3, "density": density}
                    for n, density in ((5, 0.6), (4, 0.1))] * pairs
         force = {**LJ, "cutoff": 2.0, "truncation": "cut", "tail": True}
@@ -285,7 +285,7 @@ class Gibbs(JobCase):
             volume={"step": 0.05, "stride": 2, "tune": {"steps": 40}}),
             stage(sweeps, 1.0, tune={"sweeps": 40}),
             observers=[{"type": "trajectory", "stride": 20, "quantities": [
-                "position", "velocity"]}, {"type": "checkpoint"}], **more)
+                "position", "velocity"]}, {"type": "checkpoint", **(checkpoint or {})}], **more)
 
     def data(self, folder, systems):
         found = {}
@@ -337,6 +337,21 @@ class Gibbs(JobCase):
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertGreater(stops, 1)  # the first was before the first step
         self.same("whole", "parts", 2)
+
+    def test_killed(self):
+        """While systems write checkpoints, and between exchanges."""
+        for checkpoint in ({"minutes": 5e-4}, {"steps": 40}):
+            with self.subTest(checkpoint):
+                what = self.small(1000, pairs=2, checkpoint=checkpoint)
+                self.run_job(what, folder="whole")  # which writes the file of the job
+                shutil.rmtree(self.path("parts"), ignore_errors=True)
+                kills = self.killed_and_resumed(
+                    [PERRIN, "run", self.path("job.json"), "--output-dir", self.path("parts"),
+                     "--device", "cpu", "--threads", "2", "--quiet"],
+                    lambda k: [PERRIN, "resume", self.path("parts"), "--device", "cpu",
+                               "--threads", str(1 + k % 2), "--quiet"], "parts", 4)
+                self.assertGreater(kills, 1)
+                self.same("whole", "parts")
 
     def test_processes_change_nothing(self):
         info = subprocess.run([PERRIN, "info"], capture_output=True, text=True).stdout

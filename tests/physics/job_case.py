@@ -4,9 +4,11 @@ import json
 import math
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import h5py
@@ -49,6 +51,33 @@ class JobCase(unittest.TestCase):
                            *["--overwrite"] * self.overwrite, *arguments)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done
+
+    def kill(self, process, k):
+        process.kill()
+
+    def killed_and_resumed(self, run, resume, folder, kills):
+        """An ensemble with exchange that is killed a moment after all its systems have written a
+        checkpoint (later each time, so that it may meet them while they write), gone on with by
+        resume(k), and in the end left alone. Returns how often the kill came before its end."""
+        found, command, saved = 0, run, self.path(folder, "exchange.json")
+        for k in range(kills + 1):
+            before = os.stat(saved).st_mtime_ns if os.path.exists(saved) else 0
+            with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True) as process:
+                while k < kills and process.poll() is None and not (
+                        os.path.exists(saved) and os.stat(saved).st_mtime_ns > before):
+                    time.sleep(0.005)
+                if k < kills:
+                    time.sleep(0.013 * k)
+                    self.kill(process, k)
+                said, _ = process.communicate(timeout=self.seconds)
+            if process.returncode == 0:
+                return found
+            self.assertLess(k, kills, said)
+            self.assertIn(process.returncode, (-signal.SIGKILL, 128 + signal.SIGKILL), said)
+            found += 1
+            command = resume(k)
+        return found
 
     def refused(self, job, pattern):
         with open(self.path("wrong.json"), "w") as out:

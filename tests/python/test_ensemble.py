@@ -65,6 +65,79 @@ def test_exchange_and_mistakes(tmp_path):
     assert failed.states == ["complete", "failed"] and list(failed.errors) == [1]
 
 
+def test_replicas_on_their_way(tmp_path):
+    what = job()
+    what["observers"] += [{"type": "trajectory", "stride": 5,
+                           "quantities": ["position", "image", "velocity"]}]
+    what["stages"][0]["integrator"]["friction"] = 20
+    scan = perrin.ensemble(what, vary={PATH: [1.0, 1.02, 1.04]}, exchange={"every": 10},
+                           folder=tmp_path / "scan", device="cpu")
+    table = scan.exchanges
+    assert scan.acceptance.shape == (2,) and np.all((scan.acceptance > 0) & (scan.acceptance <= 1))
+    # Each pair tries every second time; what was accepted is a change of the first pair's systems.
+    rows = np.vstack([[0, 1, 2], table.to_numpy()])
+    for k in (0, 1):
+        tried = [j for j, step in enumerate(table.index) if step // 10 % 2 == k]
+        changed = sum(rows[j + 1][k] != rows[j][k] for j in tried)
+        assert scan.acceptance[k] == changed / len(tried)
+    assert scan.round_trips >= 0
+    moved, ways = 0, [scan.replica(r) for r in range(3)]
+    for way in ways:
+        assert all(table.loc[step].iloc[k] == way.number for step, k in way.systems.items())
+        # The frame at the step of an exchange is of before it.
+        assert list(way.system_at([0, 10])) == [way.number] * 2
+        assert way.system_at(11) == way.systems[10]
+        frames = list(way.frames())
+        assert [frame.step for frame in frames] == list(range(0, 101, 5))
+        # Within 5 steps of 0.004 a particle goes about 0.02; other replicas are a fluid apart.
+        jumps = [np.abs(b.unwrapped() - a.unwrapped()).max() for a, b in zip(frames, frames[1:])]
+        assert max(jumps) < 0.3
+        thermo = way.thermo()
+        assert list(thermo["step"]) == list(range(0, 101, 10))
+        assert np.array_equal(thermo["system"], way.system_at(thermo["step"]))
+        for _, row in thermo.iterrows():
+            own = perrin.thermo(scan[int(row["system"])] / "thermo.h5").set_index("step")
+            assert own.loc[row["step"], "potential_energy"] == row["potential_energy"]
+        moved += len(set(way.systems)) > 1
+    assert moved >= 2
+    assert np.array_equal(sum((np.bincount(way.thermo()["system"], minlength=3) for way in ways)),
+                          [11, 11, 11])
+    # What is followed by system jumps where it changes its replica.
+    with scan.trajectory(0) as trajectory:
+        by_system = [np.abs(b.unwrapped() - a.unwrapped()).max()
+                     for a, b in zip(trajectory, trajectory[1:])]
+    assert (max(by_system) > 0.3) == any(table["system_0"] != 0)
+    with pytest.raises(perrin.JobError, match="r: must be at most 2, got 3"):
+        scan.replica(3)
+    with pytest.raises(perrin.JobError, match="r: must be a whole number"):
+        scan.replica(-1)
+    alone = perrin.ensemble(job(), count=2, folder=tmp_path / "alone", device="cpu")
+    for ask in (lambda: alone.acceptance, lambda: alone.round_trips, lambda: alone.replica(0)):
+        with pytest.raises(perrin.JobError, match="exchange no replicas"):
+            ask()
+
+
+def test_means_over_seeds(tmp_path):
+    """Of an ensemble and of a sweep: from the means of the systems and how these differ."""
+    vary = {PATH: [0.7, 0.7, 0.7, 1.1], "seed": [3, 4, 5, 3]}
+    scan = perrin.ensemble(job(), vary=vary, folder=tmp_path / "scan", device="cpu")
+    each, both = scan.means(), scan.means(together=True)
+    assert list(both[PATH]) == [0.7, 1.1] and list(both["systems"]) == [3, 1]
+    assert "seed" not in both
+    found = each["pressure"][:3]
+    assert np.isclose(both["pressure"][0], found.mean())
+    assert np.isclose(both["pressure_error"][0], found.std(ddof=1) / np.sqrt(3))
+    assert both["pressure"][1] == each["pressure"][3]
+    assert both["pressure_error"][1] == each["pressure_error"][3]
+    for together in (False, True):
+        table = perrin.sweep(job(), {(PATH, "seed"): list(zip(vary[PATH], vary["seed"]))},
+                             folder=tmp_path / f"sweep{together}", device="cpu", over_seeds=True,
+                             together=together)
+        assert list(table["points"]) == [3, 1] and list(table[PATH]) == [0.7, 1.1]
+        for name in ("pressure", "pressure_error", "temperature", "temperature_error"):
+            assert np.allclose(table[name], both[name], rtol=1e-12)
+
+
 def test_one_file_has_what_folders_have(tmp_path):
     what = job()
     what["observers"] += [{"type": "trajectory", "stride": 20}, {"type": "checkpoint", "steps": 50}]
