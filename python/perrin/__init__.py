@@ -12,7 +12,7 @@ from perrin import _native  # first: what it says is better than what its import
 from perrin import force, integrator, observer, part, stage, system
 from perrin._perrin import build, cuda_count, version as __version__
 from perrin._schema import schema
-from perrin.ensemble import Ensemble, Replica, ensemble
+from perrin.ensemble import Ensemble, ensemble, Replica
 from perrin.errors import BugError, JobError, JobWarning, Problem, RunError, StaleError
 from perrin.python_force import PythonForce
 from perrin.simulation import Simulation, load_job, run
@@ -25,8 +25,8 @@ from perrin.view import Box, Local, LocalArray, View
 __all__ = ["__version__", "autocorrelation_time", "Box", "BugError", "build", "cuda_count",
            "Ensemble", "ensemble", "force", "Frame", "integrator", "Job", "JobError", "JobWarning",
            "load_job", "Local", "LocalArray", "Mean", "mean", "observer", "open", "part", "Problem",
-           "PythonForce", "run", "RunError", "schema", "Simulation", "stage", "StaleError", "sweep",
-           "system", "Tensors", "thermo", "Trajectory", "View"]
+           "PythonForce", "Replica", "run", "RunError", "schema", "Simulation", "stage",
+           "StaleError", "sweep", "system", "Tensors", "thermo", "Trajectory", "View"]
 
 if TYPE_CHECKING:
     from perrin.job import Job

@@ -269,7 +269,7 @@ class Replica:
 
     def frames(self, file: str = "trajectory.h5") -> Iterator[Frame]:
         """The frames of trajectories that it has made, in turn. Images go with the particles:
-        Frame.unwrapped() is continuous."""
+        Frame.unwrapped is continuous."""
         found = []
         for k in np.unique(self._systems):
             with self.ensemble.trajectory(int(k), file) as trajectory:

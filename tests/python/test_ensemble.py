@@ -90,7 +90,7 @@ def test_replicas_on_their_way(tmp_path):
         frames = list(way.frames())
         assert [frame.step for frame in frames] == list(range(0, 101, 5))
         # Within 5 steps of 0.004 a particle goes about 0.02; other replicas are a fluid apart.
-        jumps = [np.abs(b.unwrapped() - a.unwrapped()).max() for a, b in zip(frames, frames[1:])]
+        jumps = [np.abs(b.unwrapped - a.unwrapped).max() for a, b in zip(frames, frames[1:])]
         assert max(jumps) < 0.3
         thermo = way.thermo()
         assert list(thermo["step"]) == list(range(0, 101, 10))
@@ -104,7 +104,7 @@ def test_replicas_on_their_way(tmp_path):
                           [11, 11, 11])
     # What is followed by system jumps where it changes its replica.
     with scan.trajectory(0) as trajectory:
-        by_system = [np.abs(b.unwrapped() - a.unwrapped()).max()
+        by_system = [np.abs(b.unwrapped - a.unwrapped).max()
                      for a, b in zip(trajectory, trajectory[1:])]
     assert (max(by_system) > 0.3) == any(table["system_0"] != 0)
     with pytest.raises(perrin.JobError, match="r: must be at most 2, got 3"):
