@@ -42,8 +42,8 @@ class ClusterList {
 
   explicit ClusterList(const TraversalInput& input)
       : ClusterList(input.particles, input.reaches(), input.exclusions) {}
-  /// Lists are as long as the longest of the reaches, which must not exceed half of the box, but for
-  /// clusters whose types never interact.
+  /// The longest of the reaches, as far as lists look, must not exceed half of the box. Clusters
+  /// whose types never interact are not listed.
   ClusterList(Particles& particles, const Ranges& reaches, const ExclusionView& exclusions);
   bool fits() const { return true; }
   /// Does each process sort its own particles?
