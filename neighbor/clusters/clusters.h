@@ -91,7 +91,7 @@ class ClusterList {
   std::vector<std::uint64_t> interacting_;  // [type] as ClusterSearch::partners; empty: all
   ExclusionView exclusions_;
   ClusterSet clusters_;
-  Box box_;  // that the entries are of
+  Box box_;                                      // that the entries are of
   std::vector<std::uint64_t> types_, partners_;  // as ClusterSearch has them
   std::vector<ClusterRow> rows_;
   std::vector<std::unique_ptr<ClusterTaskList>> lists_;
