@@ -59,8 +59,8 @@ std::optional<Time> newest_common(const std::vector<Checkpoints>& systems) {
   for (const Checkpoints& one : systems)
     for (const auto& time : one.times)
       if (time && one.needed() && (!found || time->step > found->step) &&
-          std::ranges::all_of(
-              systems, [&](const auto& s) { return !s.needed() || s.fitting(*time) >= 0; }))
+          std::ranges::all_of(systems,
+                              [&](const auto& s) { return !s.needed() || s.fitting(*time) >= 0; }))
         found = time;
   return found;
 }
