@@ -360,7 +360,8 @@ std::uint64_t EnsembleRun::first_exchange() const {
   return exchange_->next_step(std::max(exchange_->last_step(), before));
 }
 
-void EnsembleRun::run_with_exchange() {
+/// Sets up the systems of this process, as far as their first step.
+void EnsembleRun::begin_systems() {
   const auto n = std::int64_t(mine_.size());
   systems_.resize(std::size_t(variations_.count()));
   for (std::int64_t j = 0; j < n; ++j) {
@@ -377,6 +378,11 @@ void EnsembleRun::run_with_exchange() {
       systems_[std::size_t(k)] = std::move(system);
     });
   }
+}
+
+void EnsembleRun::run_with_exchange() {
+  const auto n = std::int64_t(mine_.size());
+  begin_systems();
   begin_exchange();
   std::uint64_t to = first_exchange();
   bool done = false;

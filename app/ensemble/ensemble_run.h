@@ -52,6 +52,7 @@ class EnsembleRun {
   void run_beside_one_another();
   void run_dealt_out();
   void listen(const std::atomic<bool>& done);
+  void begin_systems();
   void run_with_exchange();
   std::uint64_t first_exchange() const;
   void look_at_one();

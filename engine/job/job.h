@@ -158,6 +158,7 @@ class Job {
   bool for_gpu() const;
   void check_velocities();
   void check_topology();
+  void check_charges(bool handled);
   /// Rules and types of "dynamic_bonds", before components are made.
   void resolve_bonds();
   /// Do forces, observers and stages take bonds that are made and broken?

@@ -272,15 +272,20 @@ void Job::check_topology() {
                   ? "if a force acts on them, list them in special_pairs (\"from\": \"list\"), and"
                   : "if no force acts on them,",
               kind));
+  check_charges(all.charges);
+}
+
+/// Charges that no force reads, and charges beside dipoles that do not feel them.
+void Job::check_charges(bool handled) {
   const auto charged = std::count_if(configuration_.charge.begin(), configuration_.charge.end(),
                                      [](double q) { return q != 0; });
-  if (charged > 0 && !all.charges && !ignores("charges"))
+  if (charged > 0 && !handled && !ignores("charges"))
     warn("forces", fmt::format("{} particles carry charges, but no force acts on them; if this is "
                                "intended, add \"ignore\": [\"charges\"]",
                                charged));
   const bool charges_act =
-      all.charges && (charged > 0 || configuration_.attribute_changes.contains("charge") ||
-                      configuration_.attribute_between.contains("charge"));
+      handled && (charged > 0 || configuration_.attribute_changes.contains("charge") ||
+                  configuration_.attribute_between.contains("charge"));
   if (!charges_act || ignores("charge_dipole")) return;
   for (const auto& force : settings_.forces)
     if (force.type() == "dipole" || force.type() == "dipole_ewald")
