@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "engine/components/coupled_trials.h"
 #include "engine/components/registry.h"
 #include "forces/charges/charge_pairs.h"
 #include "forces/charges/charge_smearing.h"
@@ -119,9 +120,28 @@ ChargeLaw law_of(const DebyeHueckelSettings& s) {
   return law;
 }
 
-class ChargePairForce final : public Force {
+/// Partners that pair forces leave out may be anywhere: trials are made one after another.
+class ExcludedTrials final : public CoupledTrials {
  public:
-  explicit ChargePairForce(ChargePairs pairs) : Force(pairs.traits()), pairs_(std::move(pairs)) {}
+  explicit ExcludedTrials(ChargePairs& pairs) : pairs_(pairs) {}
+  void begin_trials(StepContext&) override {}
+  void add_change(StepContext& s, const TrialMoves& trials) override {
+    pairs_.correct_trials(s, trials, pairs_.trial_charges(s));
+  }
+  void follow_trial(StepContext&, const TrialMoves&) override {}
+  bool takes_long_ways() const override { return true; }
+
+ private:
+  ChargePairs& pairs_;
+};
+
+class ChargePairForce final : public Force, public HasCoupledTrials {
+ public:
+  explicit ChargePairForce(ChargePairs pairs) : Force(pairs.traits()), pairs_(std::move(pairs)) {
+    if (traits_.trials) return;
+    traits_.trials = true;
+    excluded_ = std::make_unique<ExcludedTrials>(pairs_);
+  }
 
   void compute(StepContext& s, const ForceOutput& output) override { pairs_.compute(s, output); }
   void compute_trials(StepContext& s, const TrialMoves& trials) override {
@@ -130,6 +150,7 @@ class ChargePairForce final : public Force {
   void run_trial_chains(StepContext& s, const TrialChains& chains) override {
     pairs_.run_trial_chains(s, chains);
   }
+  CoupledTrials* coupled_trials() const override { return excluded_.get(); }
   bool follows_topology() const override { return true; }
   void follow_attributes(const std::map<std::string, std::vector<double>>& changed) override {
     pairs_.follow(changed);
@@ -137,6 +158,7 @@ class ChargePairForce final : public Force {
 
  private:
   ChargePairs pairs_;
+  std::unique_ptr<ExcludedTrials> excluded_;  // nullptr: no partners of corrections, or rigid ones
 };
 
 template <class Settings>

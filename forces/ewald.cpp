@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "engine/components/force_remark.h"
 #include "engine/components/registry.h"
 #include "forces/charges/charge_moments.h"
 #include "forces/charges/charge_pairs.h"
@@ -15,6 +16,7 @@
 #include "forces/charges/coulomb_constant.h"
 #include "forces/charges/ewald_error.h"
 #include "forces/charges/ewald_sum.h"
+#include "forces/charges/ewald_trials.h"
 #include "forces/charges/mesh_sum.h"
 #include "forces/charges/waves.h"
 
@@ -70,21 +72,46 @@ struct EwaldSettings {
   double error(double constant) const { return accuracy.value_or(1e-4) * constant; }
 };
 
-class EwaldForce final : public Force {
+/// Of forces, rms: energy/length.
+struct PredictedErrors {
+  double of_pairs, of_rest, of_clouds;
+  double all() const { return std::hypot(of_pairs, of_rest, of_clouds); }
+};
+
+/// The error of forces by the end of the clouds at the cut-off.
+double error_of_clouds(const EwaldSettings& s, const ChargedSystem& system) {
+  return s.smearing ? smearing_error(system, smearing_of(*s.smearing), s.cutoff) : 0;
+}
+
+PredictedErrors predicted_errors(const EwaldSettings& s, const ChargedSystem& system,
+                                 const EwaldParameters& p, const std::optional<MeshTerms>& mesh,
+                                 const Box& cell) {
+  return {real_space_error(system, p.splitting, s.cutoff),
+          mesh ? mesh_error(system, p.splitting, cell, *mesh) : wave_error(system, p),
+          error_of_clouds(s, system)};
+}
+
+class EwaldForce final : public Force, public HasCoupledTrials, public ForceRemark {
  public:
   /// `charges_change`: a resumed run has other charges than those that the parameters were chosen
   /// from.
   EwaldForce(ChargePairs pairs, const EwaldTerms& terms, std::optional<MeshSum> mesh,
-             const EwaldSettings& settings, bool charges_change, std::string chosen)
+             const std::optional<MeshTerms>& mesh_terms, const ChargedSystem& system,
+             const Box& start, const EwaldSettings& settings, bool charges_change,
+             std::string chosen)
       : Force(pairs.traits()),
         settings_(settings),
+        system_(system),
+        start_(start),
+        mesh_terms_(mesh_terms),
         charges_change_(charges_change),
         pairs_(std::move(pairs)),
         waves_(terms),
         mesh_(std::move(mesh)),
-        moments_(terms) {
+        moments_(terms),
+        trials_(mesh_ ? nullptr : std::make_unique<EwaldTrials>(pairs_, waves_, moments_)) {
     traits_.reads = ForceTraits::Reads::everything;  // in k space all act on all
-    traits_.trials = false;
+    traits_.trials = !mesh_;
     traits_.slow_part = true;
     traits_.chosen = std::move(chosen);
   }
@@ -96,9 +123,31 @@ class EwaldForce final : public Force {
     mesh_ ? mesh_->compute(s, charge, output) : waves_.compute(s, charge, output);
     moments_.compute(s, charge, output);
   }
+  void compute_trials(StepContext& s, const TrialMoves& trials) override {
+    pairs_.compute_trials(s, trials);
+  }
+  CoupledTrials* coupled_trials() const override { return trials_.get(); }
   bool follows_topology() const override { return true; }
   void follow_attributes(const std::map<std::string, std::vector<double>>& changed) override {
     pairs_.follow(changed);
+  }
+
+  /// Parameters are those for the box of the start.
+  std::string remark(const Box& box) const override {
+    const Box cell = repeated_cell(box, settings_.slab.value_or(1));
+    ChargedSystem now = system_;
+    now.volume = cell.volume();
+    const auto error = [&](const ChargedSystem& system, const Box& of) {
+      return predicted_errors(settings_, system, waves_.parameters(), mesh_terms_, of).all();
+    };
+    const double before = error(system_, start_), after = error(now, cell);
+    if (after <= 2 * before) return {};
+    return fmt::format(
+        "ewald: in the box as it is now, of the volume {:.4g} after {:.4g}, the predicted error of "
+        "forces is {:.2g}, {:.2g} times that of the start: {}",
+        now.volume, system_.volume, after, after / before,
+        mesh_terms_ ? "give \"mesh\" a \"size\" for the largest box, or start with such a box"
+                    : "ask for a better \"accuracy\", or start with a box like this");
   }
 
   /// What was chosen from the charges of the start. It holds as long as the settings do.
@@ -121,11 +170,15 @@ class EwaldForce final : public Force {
 
  private:
   EwaldSettings settings_;
+  ChargedSystem system_;  // at the start …
+  Box start_;             // … the cell that is repeated
+  std::optional<MeshTerms> mesh_terms_;
   bool charges_change_;
   ChargePairs pairs_;
   EwaldSum waves_;
   std::optional<MeshSum> mesh_;
   ChargeMoments moments_;
+  std::unique_ptr<EwaldTrials> trials_;  // nullptr: a mesh has none
 };
 
 void check_box(const EwaldSettings& s, Setup& setup) {
@@ -160,11 +213,6 @@ void check_neutral(const EwaldSettings& s, const ChargeSums& charges, Setup& set
     setup.error("net_charge", fmt::format("the charges of the system add up to {:.6g}: make them "
                                           "neutral, or set \"net_charge\": \"background\"",
                                           charges.net));
-}
-
-/// The error of forces by the end of the clouds at the cut-off.
-double error_of_clouds(const EwaldSettings& s, const ChargedSystem& system) {
-  return s.smearing ? smearing_error(system, smearing_of(*s.smearing), s.cutoff) : 0;
 }
 
 /// What they leave of the wanted error to the sums. Nothing after an error.
@@ -252,20 +300,6 @@ std::optional<MeshTerms> mesh_of(const EwaldSettings& s, const ChargedSystem& sy
   return mesh;
 }
 
-/// Of forces, rms: energy/length.
-struct PredictedErrors {
-  double of_pairs, of_rest, of_clouds;
-  double all() const { return std::hypot(of_pairs, of_rest, of_clouds); }
-};
-
-PredictedErrors predicted_errors(const EwaldSettings& s, const ChargedSystem& system,
-                                 const EwaldParameters& p, const std::optional<MeshTerms>& mesh,
-                                 const Box& cell) {
-  return {real_space_error(system, p.splitting, s.cutoff),
-          mesh ? mesh_error(system, p.splitting, cell, *mesh) : wave_error(system, p),
-          error_of_clouds(s, system)};
-}
-
 /// With the predicted errors.
 std::string description(const EwaldSettings& s, const ChargedSystem& system,
                         const EwaldParameters& p, const std::optional<MeshTerms>& mesh,
@@ -322,8 +356,8 @@ std::unique_ptr<Force> make_ewald(const EwaldSettings& s, Setup& setup) {
   ChargePairs pairs(law, charges, true, setup);
   // Far below the other errors, of all partners within the cut-off together.
   pairs.use_series(0.003 * predicted_errors(s, system, *parameters, mesh, cell).all() / constant);
-  return std::make_unique<EwaldForce>(std::move(pairs), terms, std::move(on_mesh), s,
-                                      charges.changes, chosen);
+  return std::make_unique<EwaldForce>(std::move(pairs), terms, std::move(on_mesh), mesh, system,
+                                      cell, s, charges.changes, chosen);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "engine/components/chunk.h"
+#include "engine/components/force_remark.h"
 #include "engine/components/registry.h"
 #include "engine/dynamics/group_integrators.h"
 #include "engine/dynamics/reservoir.h"
@@ -122,8 +123,11 @@ void MdStage::say_what_is_short(Run& run) {
   Simulation& simulation = run.simulation();
   // Also velocities that were 0 at the start are known now.
   std::string remark = warn_of_resolution(run);
-  for (const std::string& what :
-       {integrator_->shortcoming(simulation), watch_.verdict(simulation)}) {
+  std::vector<std::string> all{integrator_->shortcoming(simulation), watch_.verdict(simulation)};
+  for (const auto& force : simulation.forces)
+    if (const auto* const one = dynamic_cast<const ForceRemark*>(force.get()))
+      all.push_back(one->remark(simulation.particles.box));
+  for (const std::string& what : all) {
     if (what.empty()) continue;
     run.print(fmt::format("warning: stage {}: {}", run.stage_name(), what));
     remark += (remark.empty() ? "" : "; ") + what;

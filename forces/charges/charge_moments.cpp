@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "engine/components/coupled_trials.h"
 #include "engine/components/step_context.h"
 #include "engine/device/parallel.h"
 #include "engine/domain/reduction.h"
@@ -59,29 +60,100 @@ struct MomentTerms {
   }
 };
 
+/// Charges keep their sizes, so that the background does not change.
+struct ChangeOfMoments {
+  const TrialMove* move;
+  std::int64_t moves;
+  AttributeView<1> charge;
+  const Box* box;
+  double stretch, dipole;
+  bool slab;
+  Moments* moments;  // of all, and the change
+  double* change;
+
+  PERRIN_HD double charge_of(std::uint32_t place) const {
+    return place == TrialMove::none ? 0.0 : double(charge(place));
+  }
+  /// Of the box, by a step of less than half of it.
+  PERRIN_HD static std::int32_t turn(std::uint32_t from, std::uint32_t to) {
+    return std::int32_t((std::int64_t(from) + std::int32_t(to - from) - std::int64_t(to)) >> 32);
+  }
+  PERRIN_HD static void add(Moments& to, double q, const Vec3<double>& r) {
+    to.x += q * r.x, to.y += q * r.y, to.z += q * r.z;
+  }
+
+  PERRIN_HD void operator()(std::int64_t) const {
+    Moments by;
+    for (std::int64_t m = 0; m < moves && move[m].is_tried(); ++m) {
+      const Position &from = move[m].before, &to = move[m].after;
+      add(by, -charge_of(move[m].before_as), unwrapped_point(*box, from, Image{}));
+      const Image turns{turn(from.x, to.x), turn(from.y, to.y), turn(from.z, to.z)};
+      add(by, charge_of(move[m].after_as), unwrapped_point(*box, to, turns));
+    }
+    moments[1] = by;
+    const Moments& all = moments[0];
+    double squares = (2 * all.z + by.z) * by.z;
+    if (!slab) squares += (2 * all.x + by.x) * by.x + (2 * all.y + by.y) * by.y;
+    change[0] += dipole / (box->volume() * stretch) * squares;
+  }
+};
+
+struct FollowMoments {
+  TrialMoves trials;
+  const Position* position;
+  Moments* moments;
+  PERRIN_HD void operator()(std::int64_t) const {
+    if (was_made(trials, position)) moments[0] += moments[1];
+  }
+};
+
 }  // namespace
 
 void ChargeMoments::compute(StepContext& s, const AttributeView<1>& charge,
                             const ForceOutput& output) {
-  if (!terms_.background && !terms_.surface_permittivity && !terms_.slab) return;
-  if (moments_.size() == 0) moments_ = {s.device(), 1}, scratch_ = {s.device(), sum_chunks};
-  const ParticleView particles = s.particles.view();
-  const Box* const box = s.particles.box_state.data();
-  sum(s.device(), "moments of charges", particles.n, AddMoments{particles, charge, box}, scratch_,
-      moments_.data());
+  if (!terms_.background && !depends_on_dipole()) return;
+  sum_up(s, charge);
   const double alpha = terms_.parameters.splitting;
-  const double around = 2 * terms_.surface_permittivity.value_or(1) + 1;
-  const double dipole = 2 * M_PI * terms_.constant;
   ForceOutput added = output;
   added.add = true;
   for_each_particle(
       "net charge and dipole", s, added,
-      MomentTerms{particles, charge, moments_.data(), box, terms_.slab.value_or(1),
+      MomentTerms{s.particles.view(), charge, moments_.data(), s.particles.box_state.data(),
+                  terms_.slab.value_or(1),
                   terms_.background ? -M_PI * terms_.constant / (2 * alpha * alpha) : 0,
-                  terms_.slab                   ? dipole
-                  : terms_.surface_permittivity ? dipole / around
-                                                : 0,
-                  terms_.slab.has_value(), added});
+                  of_dipole(), terms_.slab.has_value(), added});
+}
+
+double ChargeMoments::of_dipole() const {
+  if (!depends_on_dipole()) return 0;
+  const double dipole = 2 * M_PI * terms_.constant;
+  return terms_.slab ? dipole : dipole / (2 * *terms_.surface_permittivity + 1);
+}
+
+void ChargeMoments::sum_up(StepContext& s, const AttributeView<1>& charge) {
+  if (moments_.size() == 0) moments_ = {s.device(), 2}, scratch_ = {s.device(), sum_chunks};
+  const ParticleView particles = s.particles.view();
+  sum(s.device(), "moments of charges", particles.n,
+      AddMoments{particles, charge, s.particles.box_state.data()}, scratch_, moments_.data());
+}
+
+void ChargeMoments::begin_trials(StepContext& s, const AttributeView<1>& charge) {
+  if (depends_on_dipole()) sum_up(s, charge);
+}
+
+void ChargeMoments::add_change(StepContext& s, const AttributeView<1>& charge,
+                               const TrialMoves& trials) {
+  if (!depends_on_dipole()) return;
+  for_each(s.device(), "dipole of a trial move", 1,
+           ChangeOfMoments{trials.move, trials.count, charge, s.particles.box_state.data(),
+                           terms_.slab.value_or(1), of_dipole(), terms_.slab.has_value(),
+                           moments_.data(), trials.change});
+}
+
+void ChargeMoments::follow_trial(StepContext& s, const TrialMoves& trials) {
+  if (!depends_on_dipole()) return;
+  for_each(s.device(), "dipole follows a trial move", 1,
+           FollowMoments{trials, s.particles.position.data(), moments_.data()});
 }
 
 }  // namespace perrin

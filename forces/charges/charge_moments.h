@@ -14,6 +14,10 @@ class ChargeMoments {
   explicit ChargeMoments(const EwaldTerms& terms) : terms_(terms) {}
   /// Adds to the output, if there is anything. Device work; allocates at the first call.
   void compute(StepContext& s, const AttributeView<1>& charge, const ForceOutput& output);
+  /// As CoupledTrials.
+  void begin_trials(StepContext& s, const AttributeView<1>& charge);
+  void add_change(StepContext& s, const AttributeView<1>& charge, const TrialMoves& trials);
+  void follow_trial(StepContext& s, const TrialMoves& trials);
   void set(const EwaldParameters& parameters) { terms_.parameters = parameters; }
 
   /// Of all particles.
@@ -26,8 +30,13 @@ class ChargeMoments {
   };
 
  private:
+  bool depends_on_dipole() const { return terms_.surface_permittivity || terms_.slab; }
+  /// Energy · V of the square of the dipole moment, or of its z component.
+  double of_dipole() const;
+  void sum_up(StepContext& s, const AttributeView<1>& charge);
+
   EwaldTerms terms_;
-  Buffer<Moments> moments_, scratch_;
+  Buffer<Moments> moments_, scratch_;  // moments: of all, and what a trial changes
 };
 
 }  // namespace perrin

@@ -127,6 +127,43 @@ struct CorrectCharges {
   }
 };
 
+/// What it adds to the energy of a particle that moves, of partners that do not.
+struct CorrectTrials {
+  TrialMoves trials;
+  ParticleView particles;
+  Metric metric;
+  BondVector vector;
+  ExclusionView excluded;
+  AttributeView<1> charge;
+  const Real4* charge_by_id;
+  ChargeCoefficients<double> law;
+  double range2;
+
+  PERRIN_HD double charge_of(std::uint32_t place) const {
+    return place == TrialMove::none ? 0.0 : law.constant * double(charge(place));
+  }
+  PERRIN_HD double energy(const Position& here, const Position& there, double product) const {
+    const Real3 r = vector(metric, here, there);
+    const double r2 = 1e-24 + double(dot(r, r));
+    return r2 < range2 ? law.evaluate(r2, product).energy - product / std::sqrt(r2) : 0;
+  }
+  PERRIN_HD void operator()(std::int64_t k) const {
+    const TrialMove& m = trials.move[k];
+    if (!m.is_tried()) return;
+    const std::uint32_t id = trials.cells.id[m.slot];
+    const double before = charge_of(m.before_as), after = charge_of(m.after_as);
+    double change = 0;
+    for (std::uint32_t at = excluded.begin[id]; at < excluded.begin[id + 1]; ++at) {
+      const std::uint32_t partner = excluded.excluded[at];
+      if (trials.molecule != nullptr && trials.molecule[id] == trials.molecule[partner]) continue;
+      const Position there = particles.position[particles.index[partner]];
+      const double other = double(charge_by_id[partner].x);
+      change += energy(m.after, there, after * other) - energy(m.before, there, before * other);
+    }
+    trials.change[k] += change;
+  }
+};
+
 /// Where corrections find the partners.
 ForceTraits::Reads reads_of(const Setup& setup) {
   using enum ForceTraits::Reads;
@@ -250,6 +287,18 @@ void ChargePairs::compute_trials(StepContext& s, const TrialMoves& trials) {
     trial_loop("charges", s, trials, body<true, true>(s, {}, charge));
   else
     trial_loop("charges", s, trials, body<true, false>(s, {}, charge));
+}
+
+void ChargePairs::correct_trials(StepContext& s, const TrialMoves& trials,
+                                 const AttributeView<1>& charge) {
+  const ExclusionView excluded =
+      law_.corrects_excluded ? s.neighbors->exclusions() : ExclusionView{};
+  if (!excluded) return;
+  const double range = law_.excluded_range > 0 ? law_.excluded_range : law_.cutoff;
+  for_each(s.device(), "excluded charges of trial moves", trials.count,
+           CorrectTrials{trials, s.particles.view(), s.particles.box.metric(),
+                         BondVector(s.particles.box), excluded, charge, words_.by_id(s),
+                         ChargeCoefficients<double>(law_), range * range});
 }
 
 void ChargePairs::run_trial_chains(StepContext& s, const TrialChains& chains) {

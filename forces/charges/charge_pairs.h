@@ -41,8 +41,12 @@ class ChargePairs {
   void compute(StepContext& s, const ForceOutput& output);
   void compute_trials(StepContext& s, const TrialMoves& trials);
   void run_trial_chains(StepContext& s, const TrialChains& chains);
+  /// What moves of particles that keep their distances within molecules change of the corrections
+  /// for excluded pairs; no other particle moves at the same time. Device work.
+  void correct_trials(StepContext& s, const TrialMoves& trials, const AttributeView<1>& charge);
   /// In memory order; device work.
   AttributeView<1> charges(StepContext& s) { return words_.view<1>(s); }
+  AttributeView<1> trial_charges(StepContext& s) { return words_.trial_view<1>(s); }
   /// Of the law, with what follows of it for a charge by itself.
   void set_splitting(double alpha, double self) {
     law_.alpha = alpha, law_.self = self;

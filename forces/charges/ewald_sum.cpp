@@ -75,23 +75,30 @@ struct WaveForces {
 
 }  // namespace
 
-void EwaldSum::compute(StepContext& s, const AttributeView<1>& charge, const ForceOutput& output) {
+std::uint64_t EwaldSum::slab_ratio(const Box& box) const {
+  if (!terms().slab) return 0;
+  return std::uint64_t(std::llround((1 + 2 * box.padding.z) / *terms().slab * 2147483648.0));
+}
+
+Waves EwaldSum::structure_factors(StepContext& s, const AttributeView<1>& charge) {
   const Waves waves = waves_.update(s);
   const Device& device = s.device();
   const std::int64_t n = s.particles.size(), room = with_lanes(n);
   if (charge_.size() != room) place_ = {device, 3 * room}, charge_ = {device, room};
-  const EwaldTerms& terms = waves_.terms();
-  std::uint64_t ratio = 0;
-  if (terms.slab)
-    ratio = std::uint64_t(
-        std::llround((1 + 2 * s.particles.box.padding.z) / *terms.slab * 2147483648.0));
-  const Charges charges{{room, n, place_.data(), ratio}, charge_.data()};
+  const Charges charges{{room, n, place_.data(), slab_ratio(s.particles.box)}, charge_.data()};
   for_each(device, "charges", n, Pack{s.particles.position.data(), charge, charges});
   sum_waves(device, waves, charges);
+  return waves;
+}
 
-  const auto [splitting, k_max] = terms.parameters;
+void EwaldSum::compute(StepContext& s, const AttributeView<1>& charge, const ForceOutput& output) {
+  const Waves waves = structure_factors(s, charge);
+  const std::int64_t n = s.particles.size();
+  const Charges charges{{charge_.size(), n, place_.data(), slab_ratio(s.particles.box)},
+                        charge_.data()};
+  const auto [splitting, k_max] = terms().parameters;
   const double quarter = 1 / (4 * splitting * splitting);
-  const double beyond = -terms.constant * k_max * std::exp(-k_max * k_max * quarter) / (3 * M_PI);
+  const double beyond = -terms().constant * k_max * std::exp(-k_max * k_max * quarter) / (3 * M_PI);
   ForceOutput added = output;
   added.add = true;
   const auto run = [&]<bool Energy>() {

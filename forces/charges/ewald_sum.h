@@ -32,6 +32,12 @@ class EwaldSum {
   const EwaldParameters& parameters() const { return waves_.terms().parameters; }
   /// Before the first compute().
   void set(const EwaldParameters& parameters) { waves_.set(parameters); }
+  const EwaldTerms& terms() const { return waves_.terms(); }
+  /// S(k) of all waves, times their weights, of the charges where they are. Device work; allocates
+  /// at the first call.
+  waves::Waves structure_factors(StepContext& s, const AttributeView<1>& charge);
+  /// waves::Places::ratio
+  std::uint64_t slab_ratio(const Box& box) const;
   /// Adds to the output. Device work; allocates at the first call.
   void compute(StepContext& s, const AttributeView<1>& charge, const ForceOutput& output);
 

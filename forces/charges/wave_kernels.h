@@ -27,8 +27,10 @@ struct Places {
   std::uint64_t ratio;   // of edges along z, in units of 2⁻³¹; 0: 1
 
   PERRIN_HD void put(std::int64_t i, const Position& p) const {
-    place[i] = p.x, place[room + i] = p.y;
-    place[2 * room + i] = ratio == 0 ? p.z : std::uint32_t((std::uint64_t(p.z) * ratio) >> 31);
+    place[i] = p.x, place[room + i] = p.y, place[2 * room + i] = along_z(p, ratio);
+  }
+  PERRIN_HD static std::uint32_t along_z(const Position& p, std::uint64_t ratio) {
+    return ratio == 0 ? p.z : std::uint32_t((std::uint64_t(p.z) * ratio) >> 31);
   }
 };
 

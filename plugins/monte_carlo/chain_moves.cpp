@@ -11,6 +11,7 @@
 #include "engine/domain/reduction.h"
 #include "engine/dynamics/simulation.h"
 #include "engine/system/bond_images.h"
+#include "extent.h"
 #include "turn.h"
 #include "whole_position.h"
 
@@ -69,6 +70,28 @@ struct AskMolecule {
     if (k < first_unused) return;
     move[k] = {};
     change[k] = 0;
+  }
+};
+
+/// No trial, where those that turn might meet copies of each other, before or after it.
+struct RefuseLongArms {
+  std::int64_t count;
+  const TrialMove* move;
+  const Image *image_before, *image_after;
+  MostExtent most;
+  double* change;
+  PERRIN_HD static Vec3<double> fraction(const Position& p, const Image& image) {
+    const WholePosition whole(p, image);
+    return {0x1p-32 * double(whole.at[0]), 0x1p-32 * double(whole.at[1]),
+            0x1p-32 * double(whole.at[2])};
+  }
+  PERRIN_HD void operator()(std::int64_t) const {
+    Extent before, after;
+    for (std::int64_t k = 0; k < count; ++k) {
+      before.add(fraction(move[2 * k].before, image_before[k]));
+      after.add(fraction(move[2 * k + 1].after, image_after[k]));
+    }
+    if (!before.is_within(most) || !after.is_within(most)) change[0] += 1e300;
   }
 };
 
@@ -156,6 +179,7 @@ void ChainMove::sweep(StepContext& s, double kt) {
   if (chains_.empty()) return;
   const RunKey key(purpose(), s.seed);
   const auto trials = std::max<std::int64_t>(1, std::llround(trials_ * double(chains_.size())));
+  energies_.begin_trials(s);
   bool sorted = false;
   TrialCells cells{};
   for (std::int64_t t = 0; t < trials; ++t) {
@@ -196,6 +220,9 @@ bool ChainMove::try_one(StepContext& s, const TrialCells& cells, const ChainTurn
   for_each(device, "a molecule is asked", all,
            AskMolecule{members, 2 * count, whole_.data(), particles.index, energies_.move(),
                        energies_.place(), energies_.change()});
+  for_each(device, "long arms", 1,
+           RefuseLongArms{count, energies_.move(), image_before_.data(), image_after_.data(),
+                          MostExtent(s.particles.box, s.range()), energies_.change()});
   const auto go = [&](bool back) {
     for_each(device, back ? "a chain is turned back" : "a chain is turned", count,
              ApplyTurn{energies_.move(), back ? image_before_.data() : image_after_.data(),
@@ -208,6 +235,7 @@ bool ChainMove::try_one(StepContext& s, const TrialCells& cells, const ChainTurn
   const double change = sum<double>(device, "energy of a turn", all, ChangeOf{energies_.change()});
   const bool accepted = change <= -kt * std::log(random.uniform_open<double>());
   if (accepted != energies_.has_fields()) go(!accepted);
+  energies_.follow_trial(s, cells, all);
   return accepted;
 }
 

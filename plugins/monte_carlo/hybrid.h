@@ -42,6 +42,7 @@ class Hybrid final : public Move {
   void set_size(double timestep) override { timestep_ = timestep; }
   std::string size_text() const override;
   std::vector<MoveSize> sizes() const override { return {{"hybrid_timestep", timestep_}}; }
+  Coupled coupled() const override { return Coupled::short_ways; }
   std::string why_none_tried() const override {
     return "the stage is shorter than the sweeps between trials";
   }

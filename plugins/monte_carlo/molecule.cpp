@@ -11,6 +11,7 @@
 #include "engine/system/moved_position.h"
 #include "engine/system/orientations.h"
 #include "engine/system/quaternion.h"
+#include "extent.h"
 #include "molecules.h"
 #include "turn.h"
 
@@ -27,6 +28,7 @@ struct ProposeMolecules {
   std::uint32_t head, trial;  // the molecule whose first particle is the head-th of its cell
   std::uint32_t largest;
   Real displacement, rotation;
+  MostExtent most;
   bool flat;
   const Position* position;
   const std::uint32_t* index;
@@ -34,6 +36,7 @@ struct ProposeMolecules {
   std::uint32_t* place;  // likewise
   double* change;
   float* log_of_uniform;
+  Real3* vector;  // [as move]
   Real4* turned;  // [active cell]: quaternion
   TrialCounts* counts;
 
@@ -41,6 +44,15 @@ struct ProposeMolecules {
     return philox4x32<10>(
         {std::uint32_t(*sweep), std::uint32_t(*sweep >> 32), molecule, 2 * trial + use},
         {key.x, key.y});
+  }
+  PERRIN_HD Vec3<double> fraction(const Real3& r) const {
+    const Real4 word = metric.fixed_word({r.x, r.y, r.z, 0});
+    return {0x1p-32 * double(word.x), 0x1p-32 * double(word.y), 0x1p-32 * double(word.z)};
+  }
+  /// Less than half of the box, in fixed point.
+  PERRIN_HD static bool is_short(const Real4& word) {
+    constexpr Real half = Real(2147483000);
+    return std::abs(word.x) < half && std::abs(word.y) < half && std::abs(word.z) < half;
   }
   PERRIN_HD void operator()(std::int64_t k) const {
     const std::int64_t first = k * largest;
@@ -51,14 +63,16 @@ struct ProposeMolecules {
     if (slot >= cells.start[own + 1]) return;
     const std::uint32_t id = cells.id[slot], molecule = molecules.of[id];
     const std::uint32_t* const member = molecules.member + molecules.begin[molecule];
+    const std::uint32_t* const before = molecules.before + molecules.begin[molecule];
     const std::uint32_t count = molecules.begin[molecule + 1] - molecules.begin[molecule];
     if (member[0] != id || count < 2) return;
-    const Position at = cells.position[slot];
+    Real3* const r = vector + first;
     Real3 centre{};
     for (std::uint32_t m = 0; m < count; ++m) {
       const Position p = position[index[member[m]]];
       if (!group.has(member[m]) || cells.key(cells.cell_of(p)) != own) return;
-      centre += metric.vector(p, at);
+      r[m] = m == 0 ? Real3{} : r[before[m]] + metric.vector(p, position[index[member[before[m]]]]);
+      centre += r[m];
     }
     centre *= 1 / Real(count);
     ++counts[k].tried;
@@ -70,12 +84,15 @@ struct ProposeMolecules {
     const Turn<Real> turn(axis, angle);
     turned[k] = {sine * axis.x, sine * axis.y, sine * axis.z, std::cos(angle / 2)};
     bool stays = true;
+    Extent whole, turned_whole;
     for (std::uint32_t m = 0; m < count; ++m) {
       const std::uint32_t where = index[member[m]];
       const Position p = position[where];
-      const Real3 r = metric.vector(p, at) - centre, step = turn.step(r) + by;
-      const Position after =
-          moved_by_axes(p, metric.fixed_word({step.x, step.y, flat ? Real(0) : step.z, 0}));
+      const Real3 step = turn.step(r[m] - centre) + by;
+      whole.add(fraction(r[m])), turned_whole.add(fraction(r[m] + step));
+      const Real4 word = metric.fixed_word({step.x, step.y, flat ? Real(0) : step.z, 0});
+      stays = stays && is_short(word);
+      const Position after = stays ? moved_by_axes(p, word) : p;
       stays = stays && cells.key(cells.cell_of(after)) == own;
       place[first + m] = where;
       move[first + m] = {.before_as = where,
@@ -85,6 +102,7 @@ struct ProposeMolecules {
                          .after = after};
     }
     log_of_uniform[k] = log_of(w.w);
+    if (rotation > 0) stays = stays && whole.is_within(most) && turned_whole.is_within(most);
     if (stays) return;
     for (std::uint32_t m = 0; m < count; ++m)
       move[first + m] = {}, place[first + m] = TrialMove::none;
@@ -151,20 +169,24 @@ void check_molecules(const MoleculeSettings& s, const std::string& group, Setup&
 void MoleculeMove::begin(Simulation& s) {
   const Device& device = s.device();
   group_ = group_of(s, group_name_);
-  const Molecules molecules(moved_together(s.particles.topology));
+  const LinkedMolecules linked(s.particles.topology);
+  const Molecules& molecules = linked.molecules;
   largest_ = molecules.largest;
   of_ = Buffer<std::uint32_t>(device, molecules.of);
   begin_ = Buffer<std::uint32_t>(device, molecules.begin);
   member_ = Buffer<std::uint32_t>(device, molecules.member);
+  before_ = Buffer<std::uint32_t>(device, linked.before);
   // A move that leaves its cell is in vain.
-  width_ = s.range() + 4 * settings_.displacement;
+  width_ = width_of_cells(s, s.range() + 4 * settings_.displacement);
   fit(s);
 }
 
 /// What depends on the box.
 void MoleculeMove::fit(const StepContext& s) {
+  room_ = std::min(width_, least_height(s.particles.box)) / 4;
   if (!grid_.fit(s.particles, width_)) return;
   energies_.begin(s, grid_.active() * largest_, false);
+  vector_ = {s.device(), grid_.active() * largest_};
   log_of_uniform_ = {s.device(), grid_.active()};
   turned_ = {s.device(), grid_.active()};
   tally_.begin(s.device(), grid_.active());
@@ -177,6 +199,7 @@ void MoleculeMove::sweep(StepContext& s, double kt) {
   Orientations* const orientations = s.particles.orientations.get();
   const std::vector<TrialCells> colours = grid_.sort(s, key);
   const std::uint32_t fullest = grid_.fullest();
+  energies_.begin_trials(s);
   const Metric metric = s.particles.box.metric();
   const ParticleView particles = s.particles.view();
   const bool flat = s.particles.box.dimension == 2;
@@ -186,7 +209,7 @@ void MoleculeMove::sweep(StepContext& s, double kt) {
     for_each(device, "moves of molecules", n,
              ProposeMolecules{cells,
                               metric,
-                              {of_.data(), begin_.data(), member_.data()},
+                              {of_.data(), begin_.data(), member_.data(), before_.data()},
                               group_.mask(),
                               key,
                               s.device_step(),
@@ -194,7 +217,8 @@ void MoleculeMove::sweep(StepContext& s, double kt) {
                               trial,
                               largest_,
                               Real(scale_ * settings_.displacement),
-                              Real(std::min(M_PI, scale_ * settings_.rotation)),
+                              Real(rotation()),
+                              MostExtent(s.particles.box, s.range()),
                               flat,
                               particles.position,
                               particles.index,
@@ -202,6 +226,7 @@ void MoleculeMove::sweep(StepContext& s, double kt) {
                               energies_.place(),
                               energies_.change(),
                               log_of_uniform_.data(),
+                              vector_.data(),
                               turned_.data(),
                               tally_.data()});
     energies_.measure(s, cells, n * largest_, [&] { for_each(device, "molecules move", n, apply); },
@@ -211,6 +236,7 @@ void MoleculeMove::sweep(StepContext& s, double kt) {
         DecideMolecules{cells, apply, energies_.has_fields(), kt, energies_.change(),
                         log_of_uniform_.data(), turned_.data(),
                         orientations ? orientations->orientation.data() : nullptr, tally_.data()});
+    energies_.follow_trial(s, cells, n * largest_);
   };
   for (const TrialCells& cells : colours)
     for (std::uint32_t head = 0; head < fullest; ++head)
@@ -222,8 +248,7 @@ void MoleculeMove::sweep(StepContext& s, double kt) {
 }
 
 double MoleculeMove::largest_size() const {
-  const double room = width_ / 4;
-  return settings_.displacement > 0 ? std::max(1.0, room / settings_.displacement)
+  return settings_.displacement > 0 ? std::max(1.0, room_ / settings_.displacement)
                                     : std::max(1.0, M_PI / settings_.rotation);
 }
 

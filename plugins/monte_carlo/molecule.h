@@ -1,6 +1,8 @@
 // Whole molecules and rigid bodies are displaced and turned, with all distances within them kept.
 //
-// A molecule is tried with a colour if all of it lies in one active cell, before and after.
+// A molecule is tried with a colour if all of it lies in one active cell, before and after. Of its
+// images that is which follows its bonds, however long it is; no particle goes as far as half of
+// the box.
 #pragma once
 
 #include "engine/settings/settings.h"
@@ -36,7 +38,8 @@ void check_molecules(const MoleculeSettings& settings, const std::string& group,
 struct MoleculeView {
   const std::uint32_t* of;      // [id]
   const std::uint32_t* begin;   // [molecule]
-  const std::uint32_t* member;  // ids begin[m] … begin[m + 1] - 1 of it, in order
+  const std::uint32_t* member;  // ids begin[m] … begin[m + 1] - 1 of it, the lowest first …
+  const std::uint32_t* before;  // … each linked to this one of them (LinkedMolecules)
 };
 
 class MoleculeMove final : public Move {
@@ -56,6 +59,7 @@ class MoleculeMove final : public Move {
   std::vector<MoveSize> sizes() const override {
     return {{"molecule_displacement", displacement()}, {"molecule_angle", rotation()}};
   }
+  Coupled coupled() const override { return Coupled::short_ways; }
   std::string why_none_tried() const override {
     return "no molecule of several particles fits into a cell, which is as wide as the longest "
            "range of the forces or a little more";
@@ -74,9 +78,11 @@ class MoleculeMove final : public Move {
   double scale_ = 1;  // of displacement and rotation, by tuning
   std::string group_name_;
   GroupOnDevice group_;
-  Buffer<std::uint32_t> of_, begin_, member_;
+  Buffer<std::uint32_t> of_, begin_, member_, before_;
+  Buffer<Real3> vector_;       // of each move, from the first particle of the molecule
   std::uint32_t largest_ = 0;  // particles of a molecule
   double width_ = 0;           // of cells, at least (length)
+  double room_ = 0;            // largest displacement that makes sense
   TrialGrid grid_;
   TrialEnergies energies_;  // a move for each particle of a molecule of each active cell
   Buffer<float> log_of_uniform_;

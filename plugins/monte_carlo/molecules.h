@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/system/bond_graph.h"
 #include "engine/system/configuration.h"
 
 namespace perrin::monte_carlo {
@@ -59,5 +60,43 @@ inline std::vector<std::uint32_t> moved_together(const Topology& t) {
     number[id] = root(id) == id ? count++ : number[root(id)];
   return number;
 }
+
+/// Molecules whose members, from the first one on, each come after one that it hangs on: by a bond,
+/// or as a site on its body; else on the first one.
+struct LinkedMolecules {
+  Molecules molecules;
+  std::vector<std::uint32_t> before;  // [as member]: which of the same molecule; of the first: 0
+
+  explicit LinkedMolecules(const Topology& t)
+      : molecules(moved_together(t)), before(molecules.member.size(), 0) {
+    std::vector<Topology::Bond> links = t.bonds;
+    for (std::uint32_t id = 0; id < t.body.size(); ++id)
+      if (t.body[id] != Topology::no_body && t.body[id] != id)
+        links.push_back({.a = id, .b = t.body[id]});
+    const BondGraph graph(molecules.of.size(), links);
+    std::vector<bool> seen(molecules.of.size());
+    for (std::uint32_t m = 0; m < molecules.count(); ++m) order(m, graph, seen);
+  }
+
+ private:
+  void order(std::uint32_t m, const BondGraph& graph, std::vector<bool>& seen) {
+    const std::uint32_t first = molecules.begin[m], size = molecules.size(m);
+    const std::vector<std::uint32_t> ids(molecules.member.begin() + first,
+                                         molecules.member.begin() + first + size);
+    std::uint32_t count = 0;
+    const auto take = [&](std::uint32_t id, std::uint32_t after) {
+      if (seen[id]) return;
+      seen[id] = true;
+      molecules.member[first + count] = id, before[first + count++] = after;
+    };
+    std::uint32_t looked_at = 0;
+    for (const std::uint32_t id : ids) {
+      take(id, 0);
+      for (; looked_at < count; ++looked_at)
+        for (const std::uint32_t next : graph.neighbors(molecules.member[first + looked_at]))
+          if (molecules.of[next] == m) take(next, looked_at);
+    }
+  }
+};
 
 }  // namespace perrin::monte_carlo

@@ -187,10 +187,32 @@ std::string MonteCarlo::objection(const Force& force) const {
     return "depends on orientations, and \"insertion\" draws none: expected other forces";
   if (std::ranges::all_of(moves_, [](const auto& move) { return move->name() == "hybrid"; }))
     return {};
+  if (CoupledTrials* const trials = coupled_trials_of(force)) return objection_to_coupled(*trials);
   if (has_trial_energies(force)) return settings_.cluster ? cluster_objection(force) : "";
   return "has no energies of single moves, as many-body potentials and restraints of groups: "
          "expected forces between pairs, on bonds, angles and dihedrals, and fields, or "
          "\"hybrid\" alone";
+}
+
+std::string MonteCarlo::objection_to_coupled(const CoupledTrials& trials) const {
+  if (present_)
+    return "acts between all particles, and does not know of any that come and go: expected forces "
+           "between pairs within a cut-off";
+  for (const auto& move : moves_) {
+    if (move->coupled() == Move::Coupled::no)
+      return fmt::format(
+          "acts between all particles, so that trials are made one after another: "
+          "expected translation, rotation, molecule, pivot, crankshaft, swap or "
+          "hybrid, got \"{}\"",
+          move->name());
+    if (move->coupled() == Move::Coupled::short_ways || trials.takes_long_ways()) continue;
+    return fmt::format(
+        "depends on the dipole moment of all particles along their paths: expected "
+        "translation, rotation, molecule or hybrid, in which no particle goes further "
+        "than half of the box, got \"{}\"",
+        move->name());
+  }
+  return {};
 }
 
 void MonteCarlo::state(Archive& archive) {

@@ -128,6 +128,7 @@ class MonteCarlo : public Integrator, public GibbsStage {
   Ramp ramp() const {
     return settings_.ramp.ramp(settings_.temperature, k_boltzmann_, ramp_start_);
   }
+  std::string objection_to_coupled(const CoupledTrials& trials) const;
   void tune();
   double factor_since(TrialCounts& then, const TrialCounts& now) const;
   TrialCounts box_counts() const { return {barostat_->tried(), barostat_->accepted()}; }

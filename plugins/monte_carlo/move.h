@@ -50,6 +50,11 @@ class Move {
   /// For the console: how many trials are made at a time in this job, and why not more. Empty:
   /// nothing to say.
   virtual std::string way() const { return {}; }
+  /// Whether it can be made one trial after another, of forces in which all particles meet
+  /// (engine/components/coupled_trials.h): not; where no particle goes as far as half of the box;
+  /// or in any case.
+  enum class Coupled { no, short_ways, yes };
+  virtual Coupled coupled() const { return Coupled::no; }
   /// What it may be for that nothing was tried, and that nothing was accepted.
   virtual std::string why_none_tried() const = 0;
   virtual std::string why_none_accepted() const = 0;

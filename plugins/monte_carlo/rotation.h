@@ -47,6 +47,7 @@ class RotationMove final : public Move {
   void set_size(double angle) override { angle_ = angle; }
   std::string size_text() const override;
   std::vector<MoveSize> sizes() const override { return {{"rotation_angle", angle_}}; }
+  Coupled coupled() const override { return Coupled::short_ways; }
   std::string why_none_tried() const override {
     return "all particles of the group belong to rigid bodies, which \"molecule\" turns";
   }

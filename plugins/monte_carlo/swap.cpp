@@ -164,7 +164,7 @@ void Swap::begin(Simulation& s) {
 
 /// What depends on the box.
 void Swap::fit(const StepContext& s) {
-  if (!grid_.fit(s.particles, s.range())) return;
+  if (!grid_.fit(s.particles, width_of_cells(s, s.range()))) return;
   energies_.begin(s, 2 * grid_.active(), false);
   log_of_uniform_ = {s.device(), grid_.active()};
   tally_.begin(s.device(), grid_.active());
@@ -173,6 +173,7 @@ void Swap::fit(const StepContext& s) {
 void Swap::sweep(StepContext& s, double kt) {
   if (s.particles.box_state.moves()) fit(s);
   const std::vector<TrialCells> colours = grid_.sort(s, RunKey(Purpose::monte_carlo_swap, s.seed));
+  energies_.begin_trials(s);
   const double pairs = std::max(1.0, 0.5 * double(grid_.active()));
   const double trials = settings_.trials * double(s.particles.size()) / double(colours.size());
   const auto rounds = std::uint32_t(std::max(1.0, std::round(trials / pairs)));
@@ -200,6 +201,7 @@ void Swap::try_all(StepContext& s, const TrialCells& cells, std::uint32_t round,
   for_each(device, "swaps are accepted", n,
            DecideSwaps{cells, apply, energies_.has_fields(), kt, energies_.change(),
                        log_of_uniform_.data(), tally_.data()});
+  energies_.follow_trial(s, cells, 2 * n);
 }
 
 }  // namespace perrin::monte_carlo

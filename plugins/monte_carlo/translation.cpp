@@ -116,7 +116,7 @@ struct Translation::Batch {
 void Translation::begin(Simulation& s) {
   // A move that leaves its cell is in vain. (Of a resumed stage the same cells: not of what tuning
   // has come to.)
-  width_ = std::max(s.range(), 4 * first_displacement_);
+  width_ = width_of_cells(s, std::max(s.range(), 4 * first_displacement_));
   fit(s);
   const Topology& t = s.particles.topology;
   partners_ = has_partners(t)
@@ -141,6 +141,7 @@ void Translation::sweep(StepContext& s, double kt) {
   const TrialProposal proposal{key, s.device_step(), Real(displacement_),
                                s.particles.box.dimension == 2, group_.mask()};
   const std::vector<TrialCells> colours = grid_.sort(s, key);
+  energies_.begin_trials(s);
   const bool chains = why_no_chains_.empty();
   const std::uint32_t fullest = chains ? 0 : grid_.fullest();
   for (const TrialCells& cells : colours) {
@@ -157,6 +158,7 @@ std::string Translation::why_no_chains(const StepContext& s) const {
   if (energies_.has_fields()) return "a field acts";
   if (s.forces.empty()) return "no force acts";
   if (s.forces.size() > 1) return fmt::format("{} forces act", s.forces.size());
+  if (trials_are_coupled(s)) return "all particles meet in a force";
   if (s.forces[0]->traits().torques) return "the force depends on orientations";
   if (s.particles.box.metric().open) return "the box is not periodic along all axes";
   return {};
@@ -197,6 +199,7 @@ void Translation::try_all(StepContext& s, const Batch& b) {
   for_each(device, "trial moves are accepted", b.count,
            Decide{b.cells, apply, energies_.has_fields(), b.kt, energies_.change(),
                   log_of_uniform_.data(), metric, s.fault_sink(), tally_.data()});
+  energies_.follow_trial(s, b.cells, b.count);
 }
 
 std::string Translation::size_text() const {

@@ -45,6 +45,7 @@ class Translation final : public Move {
   std::string size_text() const override;
   std::vector<MoveSize> sizes() const override { return {{"displacement", displacement_}}; }
   std::string way() const override;
+  Coupled coupled() const override { return Coupled::short_ways; }
   std::string why_none_tried() const override {
     return "all particles have bonds to particles of other active cells";
   }

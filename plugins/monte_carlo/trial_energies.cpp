@@ -1,5 +1,8 @@
 #include "trial_energies.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "engine/components/force.h"
 #include "engine/device/parallel.h"
 
@@ -19,6 +22,15 @@ struct AddEnergy {
 
 }  // namespace
 
+bool trials_are_coupled(const StepContext& s) {
+  return std::ranges::any_of(
+      s.forces, [](const auto& force) { return coupled_trials_of(*force) != nullptr; });
+}
+
+double width_of_cells(const StepContext& s, double range) {
+  return trials_are_coupled(s) ? std::numeric_limits<double>::infinity() : range;
+}
+
 /// Of the forces without a range.
 bool TrialEnergies::asks(const Force& force) const {
   return bonded_ || force.traits().reads != ForceTraits::Reads::bonded;
@@ -28,6 +40,9 @@ void TrialEnergies::begin(const StepContext& s, std::int64_t moves, bool bonded)
   const Device& device = s.device();
   bonded_ = bonded;
   fields_ = false;
+  coupled_.clear();
+  for (const auto& force : s.forces)
+    if (CoupledTrials* const one = coupled_trials_of(*force)) coupled_.push_back(one);
   for (const auto& force : s.forces)
     fields_ = fields_ || (force->traits().range() == 0 && asks(*force));
   if (move_.size() != moves)
@@ -43,15 +58,22 @@ void TrialEnergies::measure(StepContext& s, const TrialCells& cells, std::int64_
     add_fields(s, count, true, asked.whole_terms);
   }
   measure_pairs(s, cells, 0, count, asked);
+  for (CoupledTrials* const one : coupled_) one->add_change(s, trials(s, cells, 0, count, asked));
+}
+
+void TrialEnergies::begin_trials(StepContext& s) {
+  for (CoupledTrials* const one : coupled_) one->begin_trials(s);
+}
+
+void TrialEnergies::follow_trial(StepContext& s, const TrialCells& cells, std::int64_t moves) {
+  for (CoupledTrials* const one : coupled_) one->follow_trial(s, trials(s, cells, 0, moves, {}));
 }
 
 void TrialEnergies::measure_pairs(StepContext& s, const TrialCells& cells, std::int64_t first,
                                   std::int64_t count, const Asked& asked) {
-  const TrialMoves trials{
-      cells,           count,          move_.data() + first, change_.data() + first,
-      Real(s.range()), asked.molecule, asked.turn,           asked.together};
+  const TrialMoves moves = trials(s, cells, first, count, asked);
   for (const auto& force : s.forces)
-    if (force->traits().range() > 0) force->compute_trials(s, trials);
+    if (force->traits().range() > 0) force->compute_trials(s, moves);
 }
 
 void TrialEnergies::add_fields(StepContext& s, std::int64_t count, bool after, bool whole_terms) {
@@ -67,6 +89,12 @@ void TrialEnergies::add_fields(StepContext& s, std::int64_t count, bool after, b
     for_each(s.device(), "energies of trial moves", count,
              AddEnergy{place_.data(), energy_.data(), (after ? 1 : -1) / share, change_.data()});
   }
+}
+
+TrialMoves TrialEnergies::trials(const StepContext& s, const TrialCells& cells, std::int64_t first,
+                                 std::int64_t count, const Asked& asked) {
+  return {cells,           count,          move_.data() + first, change_.data() + first,
+          Real(s.range()), asked.molecule, asked.turn,           asked.together};
 }
 
 }  // namespace perrin::monte_carlo

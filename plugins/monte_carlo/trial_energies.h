@@ -4,11 +4,18 @@
 #include <functional>
 #include <vector>
 
+#include "engine/components/coupled_trials.h"
 #include "engine/components/step_context.h"
 #include "engine/components/trial_moves.h"
 #include "engine/device/buffer.h"
 
 namespace perrin::monte_carlo {
+
+/// Whether trials have to be made one after another: all particles meet in some force.
+bool trials_are_coupled(const StepContext& context);
+/// The least width of cells of trial moves that are as wide as `range` for forces with ranges:
+/// infinite, so that there is one, where trials are made one after another.
+double width_of_cells(const StepContext& context, double range);
 
 class TrialEnergies {
  public:
@@ -16,6 +23,10 @@ class TrialEnergies {
   /// too.
   void begin(const StepContext& context, std::int64_t moves, bool bonded);
   std::int64_t room() const { return move_.size(); }
+  /// Where all particles meet in some force, and trials are made one after another: before the
+  /// first one of a sweep, and after the decision on each. Device work.
+  void begin_trials(StepContext& context);
+  void follow_trial(StepContext& context, const TrialCells& cells, std::int64_t moves);
   /// Are there forces that see a particle where it is in memory, and nowhere else?
   bool has_fields() const { return fields_; }
 
@@ -53,9 +64,12 @@ class TrialEnergies {
 
  private:
   bool asks(const Force& force) const;
+  TrialMoves trials(const StepContext& context, const TrialCells& cells, std::int64_t first,
+                    std::int64_t count, const Asked& asked);
   void add_fields(StepContext& context, std::int64_t count, bool after, bool whole_terms);
 
   bool fields_ = false, bonded_ = true;
+  std::vector<CoupledTrials*> coupled_;
   Buffer<TrialMove> move_;
   Buffer<std::uint32_t> place_;
   Buffer<double> change_;

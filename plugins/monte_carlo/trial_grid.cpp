@@ -57,6 +57,7 @@ struct FindFullest {
 bool TrialGrid::fit(const Particles& particles, double range) {
   const std::int64_t n = particles.size();
   const Device& device = particles.device();
+  unlimited_ = std::isinf(range);
   const Vec3<double> heights = particles.box.padded_heights();
   Vec3<std::int32_t> cells{1, 1, 1};
   for (int axis = 0; axis < particles.box.dimension; ++axis) {
@@ -97,6 +98,7 @@ int TrialGrid::colours() const {
 }
 
 std::string TrialGrid::way() const {
+  if (unlimited_) return "one after another, for all particles meet in a force";
   if (active() == 1) return "one after another, for the box is too small for cells";
   return fmt::format("one in each cell at a time, {} colours of {} cells", colours(), active());
 }

@@ -13,7 +13,8 @@ namespace perrin::monte_carlo {
 
 class TrialGrid {
  public:
-  /// Cells are at least `range` wide in the present box. True: there are other cells than before.
+  /// Cells are at least `range` wide in the present box; infinite: there is one. True: there are
+  /// other cells than before.
   bool fit(const Particles& particles, double range);
   /// The cells of a sweep, shifted by a random vector, with all particles in them that are there
   /// (is_absent()): those of each colour, in random order. Device work. What is random is that of
@@ -32,7 +33,8 @@ class TrialGrid {
   TrialCells cells();
   Vec3<std::int32_t> colour(int k) const;
 
-  TrialCells grid_{};  // without addresses
+  TrialCells grid_{};       // without addresses
+  bool unlimited_ = false;  // the range
   CellSort sort_;
   Buffer<Position> position_;
   Buffer<std::uint32_t> place_, id_, fullest_;

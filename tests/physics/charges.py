@@ -794,6 +794,15 @@ class Ewald(ChargeCase):
                 numpy.testing.assert_allclose(self.frames("force", "again")[0], force,
                                               atol=2e-4 * abs(force).max())
 
+    def test_a_box_that_grows_beyond_the_accuracy(self):
+        """A mesh keeps its points, and a warning says what that costs; waves follow the box."""
+        job = self.ions(100, n=4, density=0.3)
+        job["forces"][1].update(cutoff=2.5)
+        job["stages"][0]["deform"] = {"x": 10, "y": 10, "z": 10}
+        done = self.run_job(job)
+        warned = "the predicted error of forces is" in done.stdout + done.stderr
+        self.assertEqual(warned, "mesh" in job["forces"][1], done.stdout + done.stderr)
+
     def test_charges_that_change(self):
         """A charge that grows with the time, with a background; and one that is written anew."""
         job = self.ions(10)
@@ -835,11 +844,6 @@ class Ewald(ChargeCase):
         self.refused({**job, "system": {**job["system"], "structure": "square",
                                         "cells": [20, 20, 1]}},
                      r"forces\[1\]: requires three dimensions")
-        # Forces that cannot be asked for single moves.
-        job["stages"] = [{"type": "monte_carlo", "sweeps": 1, "temperature": 1,
-                          "translation": {"displacement": 0.1}}]
-        self.refused(job, r"forces\[1\]: cannot be combined with the stage \"monte_carlo\": has no "
-                          r"energies of single moves")
 
     def test_hybrid_trials(self):
         """Trajectories as trials work with every potential."""

@@ -391,6 +391,25 @@ class Moves(JobCase):
 
     # -- parts of chains ---------------------------------------------------------------------------
 
+    def test_chains_as_long_as_the_box(self):
+        """Turned beside hybrid trials, whose whole energies decide: no energies within molecules
+        are asked for, which are those with copies here."""
+        system = {"type": "chains", "density": 0.2, "chains": 8, "pattern": "A6",
+                  "bond_length": 1.1, "min_distance": 1}
+        forces = [{"type": "wca", "pairs": PAIR},
+                  {"type": "lennard_jones", "truncation": "energy_shift",
+                   "pairs": [{**PAIR[0], "epsilon": 0.3, "cutoff": 2.5}]},
+                  {"type": "bond_harmonic", "bonds": {"bond": {"stiffness": 60, "length": 1.1}}}]
+        energies = []
+        for moves in ({"translation": {"displacement": 0.12}, "pivot": {"rotation": 1},
+                       "molecule": {"displacement": 0.4, "rotation": 0.5}},
+                      {"hybrid": {"timestep": 0.02, "steps": 20}}):
+            self.run_job(job(system, forces, stage(4000, **moves)))
+            energies.append(mean_and_error(self.column("potential_energy")[100:]))
+        (a, da), (b, db) = energies
+        self.assertLess(abs(a - b), 4 * math.hypot(da, db), energies)
+        self.assertLess(math.hypot(da, db), 1, energies)
+
     def test_freely_rotating_chains(self):
         """Bonds of length 1 and an energy k (1 + cos theta) of each angle, which makes the mean
         cosine of the bend that of Langevin: the end-to-end distance is exact (P. J. Flory,

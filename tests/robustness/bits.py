@@ -206,13 +206,25 @@ def charges():
              for z in (-5.7, 5.7)]
     slab = ions(*walls, {**ewald, "slab": 3})
     slab["system"] |= {"density": 0.6, "periodic": [True, True, False]}
+    # Trial moves one after another, with dynamics between them.
+    moves = {"type": "monte_carlo", "sweeps": 30, "temperature": 1.2, "tune": {"sweeps": 20},
+             "translation": {"displacement": 0.2}}
+    trials = ions({**ewald, "surface_permittivity": 1})
+    trials["system"]["cells"] = [4, 4, 4]
+    turns = {**chains, "forces": [*chains["forces"], ewald]}
+    for text, stage in ((trials, moves),
+                        (turns, {"type": "monte_carlo", "sweeps": 8, "temperature": 1,
+                                 "translation": {"displacement": 0.1}, "pivot": {"rotation": 0.5},
+                                 "molecule": {"displacement": 0.2, "rotation": 0.3}})):
+        text["stages"] = [*text["stages"], stage]
     found = {
         "dsf": ions(dsf),
         "reaction_field, chains": {**chains, "forces": [*chains["forces"], field]},
         "ewald": ions(ewald), "ewald, chains": {**chains, "forces": [*chains["forces"], ewald]},
         "ewald, clouds": {**chains, "forces": [*chains["forces"], {
             **ewald, "smearing": {"cloud": "slater", "width": 0.3}}]},
-        "ewald, links": linked, "ewald, slab": slab,
+        "ewald, links": linked, "ewald, slab": slab, "ewald, trials": trials,
+        "ewald, turns": turns,
         "ewald, barostat": ions(ewald, integrator={**THERMOSTAT, "barostat": {
             "pressure": 1, "tau": 0.5, "axes": "flexible"}}),
         "ewald, shear": ions({**ewald, "net_charge": "background"}, stage={"shear": {"rate": 2}}),
