@@ -119,7 +119,8 @@ class ChargeTrials(JobCase):
     def test_a_slab(self):
         system = {"type": "lattice", "structure": "sc", "density": 0.3, "cells": [4, 4, 4],
                   "types": {"A": 1, "B": 1}, "periodic": [True, True, False]}
-        walls = {"type": "external_formula", "energy": "100*max(0, abs(z) - 2.3)^2", "types": {"A": {}, "B": {}}}
+        walls = {"type": "external_formula", "energy": "100*max(0, abs(z) - 2.3)^2",
+                 "types": {"A": {}, "B": {}}}
         job = self.job(system, [*self.forces(slab=3), walls])
         self.compare(job, {"translation": {"displacement": 0.3}, "swap": {"trials": 0.3}},
                      {"timestep": 0.02, "steps": 12}, 900)
