@@ -37,7 +37,6 @@ void check_moves_of_bodies(const MonteCarloSettings& s, Setup& setup) {
   refuse("swap", s.swap.has_value());
   refuse("cluster", s.cluster.has_value());
   refuse("hybrid", s.hybrid.has_value());
-  refuse("barostat", s.barostat.has_value());
   if (s.rotation && !s.molecule)
     setup.error("rotation",
                 "turns particles that belong to no rigid body: expected \"molecule\" beside it, "

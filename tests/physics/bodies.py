@@ -205,6 +205,20 @@ class Bodies(JobCase):
                 mean, width = (n + 1) * kt / pressure, math.sqrt(n + 1) * kt / pressure
                 self.assertLess(abs(volume.mean() - mean), 4 * width / math.sqrt(80), volume.mean())
                 self.assertLess(abs(volume.std() / width - 1), 0.35)
+        # Of trial moves, beside eight particles that belong to no body.
+        text = job(TRIMER, None, nothing, cells=(4, 4, 4), density=0.3, system={
+            "type": "lattice", "structure": "sc", "density": 0.3, "cells": [4, 4, 4],
+            "types": {"D": 7, "S": 1}}, stages=[{
+                "type": "monte_carlo", "sweeps": 7000, "temperature": kt, "tune": {"sweeps": 500},
+                "molecule": {"displacement": 0.3, "rotation": 1}, "translation": {
+                    "displacement": 0.5}, "barostat": {"pressure": pressure, "tau": 5}}])
+        text["forces"][0]["pairs"] += [{**nothing["pairs"][0], "types": list(t)}
+                                       for t in ("AS", "SS")]
+        self.run_job(text)
+        volume = self.column("volume")[70:]
+        self.assertLess(abs(volume.mean() - mean), 4 * self.error(volume), volume.mean())
+        self.assertLess(self.error(volume), 0.2 * width)
+        self.assertLess(abs(volume.std() / width - 1), 0.35)
 
     def test_pressure_is_that_of_the_barostat(self):
         # What a bath at constant volume says is the pressure at its density is what barostats have
@@ -223,6 +237,18 @@ class Bodies(JobCase):
                 steps = round(60 / integrator["timestep"])
                 self.run_job(job(TRIMER, integrator, steps=steps, density=0.4))
                 self.check_pressed(steps // 50, 216 / 0.4, 1.5, (pressure, error), 0.01 * 216)
+        # Trial moves, whose decisions are by energies, have the same density.
+        text = job(TRIMER, None, density=0.4, stages=[{
+            "type": "monte_carlo", "sweeps": 5000, "temperature": 1.5, "tune": {"sweeps": 500},
+            "molecule": {"displacement": 0.1, "rotation": 0.4},
+            "barostat": {"pressure": float(pressure), "tau": 5}}])
+        self.run_job(text)
+        density = 216 / self.column("volume")[60:]
+        # dρ/dP = ρ κ, with the compressibility above.
+        error = math.hypot(self.error(density), 0.4 * 0.7 * error)
+        self.assertLess(abs(density.mean() - 0.4), 4 * error, (density.mean(), error))
+        self.assertLess(error, 0.01)
+
 
     def test_fire_finds_minima_of_places_and_directions(self):
         # Two dimers: at best all four distances between their sites are that of the lowest energy,
@@ -627,9 +653,7 @@ class Bodies(JobCase):
         sheared = job(DIMER, NVE, neighbors={"traversal": "cells"})
         sheared["stages"][0]["shear"] = {"rate": 0.1}
         self.refused(sheared, "neighbors.traversal: must keep lists where the box of rigid bodies")
-        trials = job(DIMER, NVE, stages=[{**self.trials(), "barostat": {"pressure": 1, "tau": 4}}])
-        self.refused(trials, "barostat: cannot be combined with rigid bodies: expected")
-        trials["stages"] = [{**self.trials(), "translation": {"displacement": 0.1}}]
+        trials = job(DIMER, NVE, stages=[{**self.trials(), "translation": {"displacement": 0.1}}])
         self.refused(trials, "translation: would move single particles, and all belong to rigid")
         del trials["stages"][0]["molecule"]
         self.refused(trials, "must have an integrator that moves and turns rigid bodies")

@@ -505,6 +505,7 @@ def jobs(device):
     rigid["stages"] = copy.deepcopy(trials)
     for k in (0, 2):
         rigid["stages"][k]["molecule"] = {"displacement": 0.1, "rotation": 0.4}
+    rigid["stages"][2]["barostat"] = {"pressure": 1, "tau": 4}
     # Rigid bonds, in a bath and with a thermostat that looks at all; and in two dimensions.
     found["constraints"] = job(
         {"type": "chains", "chains": 150, "pattern": "A3", "bond_length": 1, "density": 0.4,
