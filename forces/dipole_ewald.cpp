@@ -8,13 +8,16 @@
 #include <string>
 #include <vector>
 
+#include "engine/components/coupled_trials.h"
 #include "engine/components/registry.h"
 #include "engine/settings/problems.h"
 #include "engine/system/nearest_vector.h"
+#include "engine/system/quaternion.h"
 #include "forces/anisotropic/anisotropic_force.h"
 #include "forces/anisotropic/deposit_torque.h"
 #include "forces/charges/coulomb_constant.h"
 #include "forces/charges/dipole_sum.h"
+#include "forces/charges/dipole_trials.h"
 #include "forces/charges/ewald_error.h"
 #include "forces/charges/waves.h"
 #include "forces/deposit.h"
@@ -92,14 +95,57 @@ struct CorrectDipoles {
   }
 };
 
-class DipoleEwald final : public Force {
+/// What a trial changes of that.
+struct CorrectDipoleTrials {
+  using Pair = AxialPair<EwaldDipoles<true>>;
+  TrialMoves trials;
+  ParticleView particles;
+  Metric metric;
+  BondVector vector;
+  ExclusionView excluded;
+  const Real4* orientation;
+  const Real* moment;
+  Real constant, alpha;
+
+  PERRIN_HD double energy(std::uint32_t as, const Position& here, const Real4& q,
+                          std::uint32_t j) const {
+    const Position there = particles.position[j];
+    const Real strength = constant * moment[particles.position[as].type()] * moment[there.type()];
+    if (strength == Real(0)) return 0;
+    return double(Pair::evaluate(vector(metric, here, there), axis_of(q), axis_of(orientation[j]),
+                                 {strength, alpha})
+                      .energy);
+  }
+  PERRIN_HD void operator()(std::int64_t k) const {
+    const TrialMove& m = trials.move[k];
+    if (!m.is_tried()) return;
+    const std::uint32_t id = trials.cells.id[m.slot];
+    double change = 0;
+    for (std::uint32_t at = excluded.begin[id]; at < excluded.begin[id + 1]; ++at) {
+      const std::uint32_t partner = excluded.excluded[at];
+      if (trials.molecule != nullptr && trials.molecule[id] == trials.molecule[partner]) continue;
+      const std::uint32_t j = particles.index[partner];
+      if (m.before_as != TrialMove::none)
+        change -= energy(m.before_as, m.before, orientation[m.before_as], j);
+      if (m.after_as == TrialMove::none) continue;
+      const Real4 q = orientation[m.after_as];
+      change += energy(m.after_as, m.after,
+                       trials.turn == nullptr ? q : turned(trials.turn[k / trials.together], q), j);
+    }
+    trials.change[k] += change;
+  }
+};
+
+class DipoleEwald final : public Force, public HasCoupledTrials, private CoupledTrials {
  public:
   /// moments: [type]
   DipoleEwald(std::unique_ptr<Pairs> pairs, const Device& device, const EwaldTerms& terms,
               const std::vector<Real>& moments, std::string chosen)
-      : Force(pairs->traits()), pairs_(std::move(pairs)), waves_(device, terms, moments) {
+      : Force(pairs->traits()),
+        pairs_(std::move(pairs)),
+        waves_(device, terms, moments),
+        trials_(waves_) {
     traits_.reads = ForceTraits::Reads::everything;  // in k space all act on all
-    traits_.trials = false;
     traits_.chosen = std::move(chosen);
   }
   void compute(StepContext& s, const ForceOutput& output) override {
@@ -117,9 +163,34 @@ class DipoleEwald final : public Force {
                        Real(terms.constant), Real(terms.parameters.splitting), added});
   }
 
+  void compute_trials(StepContext& s, const TrialMoves& trials) override {
+    pairs_->compute_trials(s, trials);
+  }
+  CoupledTrials* coupled_trials() const override {
+    return const_cast<DipoleEwald*>(this);  // whose trials are no part of its state
+  }
+
  private:
+  void begin_trials(StepContext& s) override { trials_.begin_trials(s); }
+  void add_change(StepContext& s, const TrialMoves& moves) override {
+    trials_.add_change(s, moves);
+    const ExclusionView excluded = s.neighbors->exclusions();
+    if (!excluded) return;
+    const EwaldTerms& terms = waves_.terms();
+    for_each(s.device(), "excluded dipoles of trial moves", moves.count,
+             CorrectDipoleTrials{moves, s.particles.view(), s.particles.box.metric(),
+                                 BondVector(s.particles.box), excluded,
+                                 s.particles.orientations->orientation.data(), waves_.moments(),
+                                 Real(terms.constant), Real(terms.parameters.splitting)});
+  }
+  void follow_trial(StepContext& s, const TrialMoves& moves) override {
+    trials_.follow_trial(s, moves);
+  }
+  bool takes_long_ways() const override { return trials_.takes_long_ways(); }
+
   std::unique_ptr<Pairs> pairs_;
   DipoleSum waves_;
+  DipoleTrials trials_;
 };
 
 /// By type; reports what is wrong.

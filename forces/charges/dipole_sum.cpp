@@ -130,7 +130,7 @@ DipoleSum::DipoleSum(const Device& device, const EwaldTerms& terms,
                      const std::vector<Real>& moments)
     : waves_(terms), moment_of_(device, std::span<const Real>(moments)) {}
 
-void DipoleSum::compute(StepContext& s, const ForceOutput& output) {
+Waves DipoleSum::structure_factors(StepContext& s) {
   const Waves waves = waves_.update(s);
   const Device& device = s.device();
   const std::int64_t n = s.particles.size(), room = with_lanes(n);
@@ -140,12 +140,25 @@ void DipoleSum::compute(StepContext& s, const ForceOutput& output) {
            Pack{s.particles.position.data(), s.particles.orientations->orientation.data(),
                 moment_of_.data(), dipoles});
   sum_waves(device, waves, dipoles);
+  return waves;
+}
+
+void DipoleSum::moment_of_all(StepContext& s, Vec3<double>* result) {
+  if (scratch_.size() == 0) scratch_ = {s.device(), sum_chunks};
+  const std::int64_t n = s.particles.size();
+  const Dipoles dipoles{{with_lanes(n), n, place_.data(), 0}, moment_.data()};
+  sum<Vec3<double>>(s.device(), "moment of dipoles", n, AddMoment{dipoles}, scratch_, result);
+}
+
+void DipoleSum::compute(StepContext& s, const ForceOutput& output) {
+  const Waves waves = structure_factors(s);
+  const std::int64_t n = s.particles.size();
+  const Dipoles dipoles{{with_lanes(n), n, place_.data(), 0}, moment_.data()};
   const EwaldTerms& terms = waves_.terms();
-  double surface = 0;
-  if (terms.surface_permittivity) {
-    if (all_.size() == 0) all_ = {device, 1}, scratch_ = {device, sum_chunks};
-    sum<Vec3<double>>(device, "moment of dipoles", n, AddMoment{dipoles}, scratch_, all_.data());
-    surface = 2 * M_PI * terms.constant / (2 * *terms.surface_permittivity + 1);
+  const double surface = of_surface();
+  if (surface > 0) {
+    if (all_.size() == 0) all_ = {s.device(), 1};
+    moment_of_all(s, all_.data());
   }
   const auto [splitting, k_max] = terms.parameters;
   const double quarter = 1 / (4 * splitting * splitting);

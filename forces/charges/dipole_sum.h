@@ -32,6 +32,15 @@ class DipoleSum {
   }
   const EwaldTerms& terms() const { return waves_.terms(); }
   const Real* moments() const { return moment_of_.data(); }  // [type], on the device
+  /// S(k) of all waves, times their weights. Device work; allocates at the first call.
+  waves::Waves structure_factors(StepContext& s);
+  /// Of the dipoles of the last structure_factors(). Device work.
+  void moment_of_all(StepContext& s, Vec3<double>* result);
+  /// Energy times the volume of the square of the moment of all.
+  double of_surface() const {
+    const auto& around = terms().surface_permittivity;
+    return around ? 2 * M_PI * terms().constant / (2 * *around + 1) : 0;
+  }
   /// Adds to the output. Device work; allocates at the first call.
   void compute(StepContext& s, const ForceOutput& output);
 

@@ -235,7 +235,7 @@ bool ChainMove::try_one(StepContext& s, const TrialCells& cells, const ChainTurn
   const double change = sum<double>(device, "energy of a turn", all, ChangeOf{energies_.change()});
   const bool accepted = change <= -kt * std::log(random.uniform_open<double>());
   if (accepted != energies_.has_fields()) go(!accepted);
-  energies_.follow_trial(s, cells, all);
+  energies_.follow_trial(s, cells, all, {.molecule = label_.data()});
   return accepted;
 }
 

@@ -204,6 +204,8 @@ void MoleculeMove::sweep(StepContext& s, double kt) {
   const ParticleView particles = s.particles.view();
   const bool flat = s.particles.box.dimension == 2;
   const ApplyMolecule apply{energies_.move(), largest_, {particles.position, particles.image}};
+  const TrialEnergies::Asked asked{
+      .molecule = of_.data(), .turn = turned_.data(), .together = largest_};
   const auto try_all = [&](const TrialCells& cells, std::uint32_t head, std::uint32_t trial) {
     const std::int64_t n = cells.active();
     for_each(device, "moves of molecules", n,
@@ -229,14 +231,14 @@ void MoleculeMove::sweep(StepContext& s, double kt) {
                               vector_.data(),
                               turned_.data(),
                               tally_.data()});
-    energies_.measure(s, cells, n * largest_, [&] { for_each(device, "molecules move", n, apply); },
-                      {.molecule = of_.data(), .turn = turned_.data(), .together = largest_});
+    energies_.measure(
+        s, cells, n * largest_, [&] { for_each(device, "molecules move", n, apply); }, asked);
     for_each(
         device, "moves of molecules are accepted", n,
         DecideMolecules{cells, apply, energies_.has_fields(), kt, energies_.change(),
                         log_of_uniform_.data(), turned_.data(),
                         orientations ? orientations->orientation.data() : nullptr, tally_.data()});
-    energies_.follow_trial(s, cells, n * largest_);
+    energies_.follow_trial(s, cells, n * largest_, asked);
   };
   for (const TrialCells& cells : colours)
     for (std::uint32_t head = 0; head < fullest; ++head)

@@ -84,7 +84,7 @@ void RotationMove::begin(Simulation& s) {
 
 /// What depends on the box.
 void RotationMove::fit(const StepContext& s) {
-  if (!grid_.fit(s.particles, s.range())) return;
+  if (!grid_.fit(s.particles, width_of_cells(s, s.range()))) return;
   energies_.begin(s, grid_.active(), false);
   turn_ = {s.device(), grid_.active()};
   log_of_uniform_ = {s.device(), grid_.active()};
@@ -98,6 +98,7 @@ void RotationMove::sweep(StepContext& s, double kt) {
   Real4* const orientation = s.particles.orientations->orientation.data();
   const std::vector<TrialCells> colours = grid_.sort(s, key);
   const std::uint32_t fullest = grid_.fullest();
+  energies_.begin_trials(s);
   const auto try_all = [&](const TrialCells& cells, std::uint32_t member, std::uint32_t trial) {
     const std::int64_t n = cells.active();
     for_each(device, "turns of particles", n,
@@ -105,9 +106,11 @@ void RotationMove::sweep(StepContext& s, double kt) {
                           s.particles.box.dimension == 2, energies_.move(), energies_.change(),
                           turn_.data(), log_of_uniform_.data(), tally_.data()});
     energies_.measure_pairs(s, cells, 0, n, {.turn = turn_.data()});
+    energies_.measure_coupled(s, cells, n, {.turn = turn_.data()});
     for_each(device, "turns of particles are accepted", n,
              DecideTurns{kt, energies_.move(), energies_.change(), turn_.data(),
                          log_of_uniform_.data(), orientation, tally_.data()});
+    energies_.follow_trial(s, cells, n, {.turn = turn_.data()});
   };
   for (const TrialCells& cells : colours)
     for (std::uint32_t member = 0; member < fullest; ++member)

@@ -201,7 +201,7 @@ void Swap::try_all(StepContext& s, const TrialCells& cells, std::uint32_t round,
   for_each(device, "swaps are accepted", n,
            DecideSwaps{cells, apply, energies_.has_fields(), kt, energies_.change(),
                        log_of_uniform_.data(), tally_.data()});
-  energies_.follow_trial(s, cells, 2 * n);
+  energies_.follow_trial(s, cells, 2 * n, {});
 }
 
 }  // namespace perrin::monte_carlo

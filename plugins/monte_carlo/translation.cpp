@@ -199,7 +199,7 @@ void Translation::try_all(StepContext& s, const Batch& b) {
   for_each(device, "trial moves are accepted", b.count,
            Decide{b.cells, apply, energies_.has_fields(), b.kt, energies_.change(),
                   log_of_uniform_.data(), metric, s.fault_sink(), tally_.data()});
-  energies_.follow_trial(s, b.cells, b.count);
+  energies_.follow_trial(s, b.cells, b.count, {});
 }
 
 std::string Translation::size_text() const {

@@ -58,6 +58,11 @@ void TrialEnergies::measure(StepContext& s, const TrialCells& cells, std::int64_
     add_fields(s, count, true, asked.whole_terms);
   }
   measure_pairs(s, cells, 0, count, asked);
+  measure_coupled(s, cells, count, asked);
+}
+
+void TrialEnergies::measure_coupled(StepContext& s, const TrialCells& cells, std::int64_t count,
+                                    const Asked& asked) {
   for (CoupledTrials* const one : coupled_) one->add_change(s, trials(s, cells, 0, count, asked));
 }
 
@@ -65,8 +70,9 @@ void TrialEnergies::begin_trials(StepContext& s) {
   for (CoupledTrials* const one : coupled_) one->begin_trials(s);
 }
 
-void TrialEnergies::follow_trial(StepContext& s, const TrialCells& cells, std::int64_t moves) {
-  for (CoupledTrials* const one : coupled_) one->follow_trial(s, trials(s, cells, 0, moves, {}));
+void TrialEnergies::follow_trial(StepContext& s, const TrialCells& cells, std::int64_t count,
+                                 const Asked& asked) {
+  for (CoupledTrials* const one : coupled_) one->follow_trial(s, trials(s, cells, 0, count, asked));
 }
 
 void TrialEnergies::measure_pairs(StepContext& s, const TrialCells& cells, std::int64_t first,

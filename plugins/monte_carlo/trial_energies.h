@@ -23,10 +23,6 @@ class TrialEnergies {
   /// too.
   void begin(const StepContext& context, std::int64_t moves, bool bonded);
   std::int64_t room() const { return move_.size(); }
-  /// Where all particles meet in some force, and trials are made one after another: before the
-  /// first one of a sweep, and after the decision on each. Device work.
-  void begin_trials(StepContext& context);
-  void follow_trial(StepContext& context, const TrialCells& cells, std::int64_t moves);
   /// Are there forces that see a particle where it is in memory, and nowhere else?
   bool has_fields() const { return fields_; }
 
@@ -45,6 +41,12 @@ class TrialEnergies {
     const Real4* turn = nullptr;  // as TrialMoves::turn …
     std::uint32_t together = 1;   // … and TrialMoves::together
   };
+  /// Where all particles meet in some force, and trials are made one after another: before the
+  /// first one of a sweep, and after the decision on each. `asked`: as what was measured. Device
+  /// work.
+  void begin_trials(StepContext& context);
+  void follow_trial(StepContext& context, const TrialCells& cells, std::int64_t count,
+                    const Asked& asked);
   /// Of the first `count` moves. `go` puts the particles where they move to, and is called if and
   /// only if there are fields. Device work.
   void measure(StepContext& context, const TrialCells& cells, std::int64_t count,
@@ -53,6 +55,9 @@ class TrialEnergies {
                const std::function<void()>& go) {
     measure(context, cells, count, go, {});
   }
+  /// Of forces in which all particles meet, what measure_pairs() leaves out. Device work.
+  void measure_coupled(StepContext& context, const TrialCells& cells, std::int64_t count,
+                       const Asked& asked);
   /// Of forces between pairs alone, of `count` moves from `first` on. `asked`: of these moves.
   /// Device work.
   void measure_pairs(StepContext& context, const TrialCells& cells, std::int64_t first,

@@ -103,6 +103,63 @@ class Orientations(JobCase):
 
     # -- with displacements, against dynamics and theory -------------------------------------------
 
+    def test_two_dipoles_and_their_copies(self):
+        """Turns of two dipoles that stay where they are, in a cube with all copies: the energy is
+        E - u·A·v, of which one integral is known."""
+        side, square, alpha = 4.0, 18.0, 3.3
+        r, volume = numpy.array([1.6, 1.0, 0.4]), side**3
+        with open(self.path("start.xyz"), "w") as out:
+            out.write(f'2\nLattice="{side} 0 0 0 {side} 0 0 0 {side}" Properties=species:S:1:pos:R:3'
+                      f"\nA 0 0 0\nA {r[0]} {r[1]} {r[2]}\n")
+        # With this alpha nothing is left between copies of point charges but waves.
+        k = numpy.array(list(numpy.ndindex(51, 51, 51))) - 25
+        k = k[len(k) // 2 + 1:] * (2 * math.pi / side)
+        k2 = (k**2).sum(axis=1)
+        weight = 8 * math.pi / volume * numpy.exp(-k2 / (4 * alpha**2)) / k2 * numpy.cos(k @ r)
+        of_waves = square * (k.T * weight) @ k
+        a = (numpy.arange(200) + 0.5) / 200
+        c, phi = numpy.meshgrid(2 * a - 1, 2 * math.pi * a, indexing="ij")
+        s = numpy.sqrt(1 - c**2)
+        u = numpy.stack([s * numpy.cos(phi), s * numpy.sin(phi), c], axis=-1).reshape(-1, 3)
+        for surface in (None, 1.0):
+            around = 4 * math.pi * square / volume / (2 * surface + 1) if surface else 0.0
+            tensor = -of_waves - around * numpy.eye(3)
+            own = -4 * math.pi * square / (3 * volume) + around
+            x = numpy.linalg.norm(u @ tensor, axis=1)
+            # Over v: sinh(x)/x, and of the energy coth(x) - 1/x times x.
+            z = numpy.sinh(x) / x
+            mean = own - ((x / numpy.tanh(x) - 1) * z).sum() / z.sum()
+            force = {"type": "dipole_ewald", "cutoff": 1.9, "accuracy": 1e-4,
+                     "moments": {"A": math.sqrt(square)}}
+            if surface:
+                force["surface_permittivity"] = surface
+            self.run_job(job({"type": "file", "path": "start.xyz"}, [force],
+                             stage(40000, rotation={"angle": 1.5})))
+            self.close(mean_and_error(self.column("potential_energy")[100:]), mean)
+
+    def test_a_dipolar_fluid_by_dynamics(self):
+        """Stockmayer's fluid with Ewald's sum: turns, translations and swaps."""
+        system = {"type": "lattice", "structure": "sc", "density": 0.5, "cells": [4, 4, 4],
+                  "types": {"A": 1, "B": 1}}
+        forces = [{"type": "wca", "pairs": [{"types": list(t), "epsilon": 1, "sigma": 1}
+                                            for t in ("AA", "AB", "BB")]},
+                  {"type": "dipole_ewald", "cutoff": 2.4, "accuracy": 3e-3,
+                   "moments": {"A": 1.8, "B": 0.9}}]
+        found = []
+        for part in (stage(2500, translation={"displacement": 0.25}, rotation={"angle": 0.8},
+                           swap={"trials": 0.3}),
+                     {"type": "md", "steps": 25000, "integrator": {
+                         "type": "langevin", "timestep": 0.005, "temperature": 1, "friction": 1,
+                         "rotational_friction": 0.3}}):
+            text = job(system, forces, part, stride=5 if part["type"] == "monte_carlo" else 50)
+            text["velocity"] = {"temperature": 1}
+            text["orientations"]["moments_of_inertia"]["B"] = [1, 1, 1]
+            self.run_job(text)
+            found.append(mean_and_error(self.column("potential_energy")[50:]))
+        (a, da), (b, db) = found
+        self.assertLess(abs(a - b), 4 * math.hypot(da, db), found)
+        self.assertLess(math.hypot(da, db), 0.02 * abs(a), found)
+
     def test_gay_berne_by_dynamics(self):
         system = {"type": "lattice", "structure": "sc", "density": 0.2, "cells": [6, 6, 6]}
         apart = stage(500, 1.5, name="apart", translation={"displacement": 0.2},
