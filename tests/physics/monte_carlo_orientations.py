@@ -109,8 +109,8 @@ class Orientations(JobCase):
         side, square, alpha = 4.0, 18.0, 3.3
         r, volume = numpy.array([1.6, 1.0, 0.4]), side**3
         with open(self.path("start.xyz"), "w") as out:
-            out.write(f'2\nLattice="{side} 0 0 0 {side} 0 0 0 {side}" Properties=species:S:1:pos:R:3'
-                      f"\nA 0 0 0\nA {r[0]} {r[1]} {r[2]}\n")
+            out.write(f'2\nLattice="{side} 0 0 0 {side} 0 0 0 {side}" '
+                      f"Properties=species:S:1:pos:R:3\nA 0 0 0\nA {r[0]} {r[1]} {r[2]}\n")
         # With this alpha nothing is left between copies of point charges but waves.
         k = numpy.array(list(numpy.ndindex(51, 51, 51))) - 25
         k = k[len(k) // 2 + 1:] * (2 * math.pi / side)

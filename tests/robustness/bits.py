@@ -606,6 +606,11 @@ def jobs(device):
          "barostat": {"pressure": 1, "tau": 0.5, "stride": 5}}, steps=120,
         orientations={"start": "random",
                       "moments_of_inertia": {"A": [0.1, 0.1, 0.1], "B": [0.2, 0.1, 0.1]}})
+    found["dipoles, trials"] = one_by_one = copy.deepcopy(found["dipoles"])
+    one_by_one["system"]["cells"] = [3, 3, 3]
+    one_by_one["stages"].append({
+        "type": "monte_carlo", "sweeps": 20, "temperature": 1.2, "tune": {"sweeps": 10},
+        "translation": {"displacement": 0.2}, "rotation": {"angle": 0.5}, "swap": {"trials": 0.3}})
     found["monte_carlo, flat turns"] = copy.deepcopy(flat)
     found["monte_carlo, flat turns"] |= {
         "orientations": {"start": "random", "moments_of_inertia": {"A": [0, 0, 1]}},
