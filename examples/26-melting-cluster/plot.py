@@ -42,8 +42,10 @@ def results(temperature, mean, square):
     temperature differs from the integral of the capacity."""
 
     def capacity(parts):
-        variance = square[:, parts].mean(axis=1) - mean[:, parts].mean(axis=1)**2
-        return variance / temperature**2
+        # The square of a mean is too large by the mean's own variance.
+        u = mean[:, parts]
+        known = u.mean(axis=1)**2 - u.var(axis=1, ddof=1) / len(parts)
+        return (square[:, parts].mean(axis=1) - known) / temperature**2
 
     def peak(parts):
         """Of a parabola through what is near the largest value."""

@@ -130,8 +130,8 @@ class Averages(JobCase):
         capacity, peak, difference = plot.results(*plot.measured(pathlib.Path(self.path())))
         self.assertEqual(len(capacity[0]), 64)
         self.assertLess(abs(difference[0]), 4 * difference[1])
-        self.assertLess(difference[1], 0.8)  # of 12.4
-        self.assertLess(abs(peak[0] - 0.288), 0.025)
+        self.assertLess(difference[1], 1.2)  # of 12.4
+        self.assertLess(abs(peak[0] - 0.288), 0.035)
         # At the lowest temperature 33 springs with k/2 each, softer when they are stretched; where
         # the cluster melts far more.
         self.assertGreater(capacity[0][0], 16.5)

@@ -47,9 +47,9 @@ class Rod(JobCase):
         return numpy.interp(self.radii, r, plot.poisson_boltzmann(xi, r, wall))
 
     def test_counterions_of_a_rod(self):
-        """Below and above the charge at which ions condense. Correlations, which the equation leaves
-        out, add to the fractions in first order of the coupling, up to 0.05 times it. What is left
-        of two couplings at none is that of the equation."""
+        """Below and above the charge at which ions condense. Correlations, which the equation
+        leaves out, add to the fractions in first order of the coupling, up to 0.05 times it. What
+        is left of two couplings at none is that of the equation."""
         # The closed form of hard surfaces is what the iteration finds.
         r = numpy.exp(numpy.linspace(0, math.log(8), 20000))
         for xi in (1.5, 3.0):
@@ -65,7 +65,7 @@ class Rod(JobCase):
                                      numpy.hypot(2 * weak_error, strong_error))):
                 off = mean - expected
                 self.assertLess((abs(off) - 4.5 * error - 0.05 * at).max(), 0, (xi, at, off))
-                self.assertLess(error.max(), 0.015)
+                self.assertLess(error.max(), 0.02)
             # Without charges there are (2² - 1)/(8² - 1) of the ions within 2.
             self.assertGreater(weak[3], 0.1 if xi < 1 else 0.35)
 
