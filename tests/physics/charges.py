@@ -272,6 +272,15 @@ class Pairs(ChargeCase):
                     self.check_pairs(self.measured(job), of_pairs, p, q, h, cut,
                                      constant * self_energy * (q @ q))
 
+    def test_a_formula_of_charges(self):
+        """Is the law that it writes out: screened charges, by their attribute."""
+        h, cut = SKEWED, 3.0
+        p, q = scattered(60, h, 0.7), self.neutral(60)
+        force = {"type": "pair_formula", "energy": "charge_1*charge_2*exp(-0.7*r)/r", "cutoff": cut,
+                 "pairs": [{"types": ["1", "1"]}]}
+        self.check_pairs(self.measured(self.job(self.data(p, q, h), [force])),
+                         lambda i, j, r: numpy.exp(-0.7 * r) / r, p, q, h, cut)
+
     def test_traversals_and_types(self):
         """Types without charges are not looked for; those of frozen types are left out."""
         for force in ({"type": "coulomb_dsf", "cutoff": 2.5, "damping": 0.3},
@@ -845,6 +854,16 @@ class Mesh(Ewald):
         size = [int(numbers[numbers.index("mesh") + k]) for k in (1, 3, 5)]
         force.update(splitting=float(numbers[1]), mesh={"size": size})
 
+    def test_madelung_constant_of_rock_salt_on_a_mesh(self):
+        """Of order 8, within the accuracy of forces."""
+        p = numpy.array(list(numpy.ndindex(6, 6, 6)), dtype=float)
+        q = 1 - 2 * (p.sum(axis=1) % 2)
+        energy, force, _ = self.measured(ChargeCase.job(
+            self, self.data(p + 0.3, q, tilted(6, 6, 6)),
+            [{"type": "ewald", "cutoff": 2.9, "accuracy": 1e-6, "mesh": {"order": 8}}]))
+        self.assertAlmostEqual(-2 * energy / len(p) / 1.7475645946331822, 1, delta=1e-6)
+        self.assertLess(abs(force).max(), 1e-5)
+
     def test_errors_of_the_mesh(self):
         """Forces of random charges against those of a far more accurate sum, as predicted."""
         for h in (tilted(12, 11, 13), tilted(12, 11, 13, 2, 1, -3)):
@@ -853,7 +872,8 @@ class Mesh(Ewald):
             system = self.data(p, q, h)
             exact = self.measured(ChargeCase.job(self, system, [
                 {"type": "ewald", "cutoff": 4.5, "accuracy": 1e-7}]))
-            for accuracy, order in ((1e-2, 5), (1e-3, 4), (1e-3, 7), (1e-4, 6), (1e-4, 8)):
+            for accuracy, order in ((1e-2, 5), (1e-3, 4), (1e-3, 7), (1e-4, 6), (1e-4, 8),
+                                    (1e-5, 6), (1e-5, 8)):
                 job = self.job(system, [{"type": "ewald", "cutoff": 3, "accuracy": accuracy}])
                 job["forces"][0]["mesh"] = {"order": order}
                 energy, force, virial = self.measured(job)
