@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Electrolytes, the primitive model with soft cores: energy, pressure and structure against the
-hypernetted-chain equation, and the screening of charges that every electrolyte has.
+"""Electrolytes, the primitive model with soft cores and with hard ones: energy, pressure and
+structure against the hypernetted-chain equation, and the screening that every electrolyte has.
 
     electrolytes.py PERRIN [unittest arguments]
 """
@@ -28,7 +28,7 @@ class HypernettedChain:
     correlation of the difference the part erf(r)/r l_B is known in both spaces (K.-C. Ng, J. Chem.
     Phys. 61, 2680 (1974))."""
 
-    def __init__(self, density, bjerrum, points=1024, step=0.02):
+    def __init__(self, density, bjerrum, points=1024, step=0.02, hard=False):
         n = numpy.arange(1, points)
         self.r, self.k = step * n, math.pi / (points * step) * n
         self.density, self.bjerrum = density, bjerrum
@@ -36,11 +36,12 @@ class HypernettedChain:
         self.far = bjerrum * numpy.array([math.erf(x) for x in self.r]) / self.r
         far_k = 4 * math.pi * bjerrum * numpy.exp(-self.k**2 / 4) / self.k**2
         near = bjerrum / self.r - self.far
-        potential = core(self.r)[0]
+        potential = numpy.where(self.r < 1 - 1e-9, 1e3, 0.0) if hard else core(self.r)[0]
+        contact = numpy.where(abs(self.r - 1) < 1e-9, 0.5, 1.0) if hard else 1.0  # of the jump
         g_sum, g_difference = numpy.zeros(len(n)), numpy.zeros(len(n))
         for _ in range(3000):
-            like = numpy.exp(-potential - near + g_sum + g_difference)
-            unlike = numpy.exp(-potential + near + g_sum - g_difference)
+            like = contact * numpy.exp(-potential - near + g_sum + g_difference)
+            unlike = contact * numpy.exp(-potential + near + g_sum - g_difference)
             c_sum = (like + unlike) / 2 - 1 - g_sum
             c_difference = (like - unlike) / 2 - g_difference
             ck_sum = 4 * math.pi * step * (sine @ (self.r * c_sum)) / self.k
@@ -64,17 +65,17 @@ class HypernettedChain:
     def integral(self, f):
         return 2 * math.pi * self.density * self.step * (self.r**2 * f).sum()
 
+    def coulomb(self):
+        """Energy of an ion, k_B T."""
+        return self.integral((self.like - self.unlike) / 2 * self.bjerrum / self.r)
+
     def energy(self):
-        """Of an ion, k_B T."""
-        sum_, difference = (self.like + self.unlike) / 2, (self.like - self.unlike) / 2
-        return self.integral(sum_ * core(self.r)[0]) + self.integral(
-            difference * self.bjerrum / self.r)
+        return self.integral((self.like + self.unlike) / 2 * core(self.r)[0]) + self.coulomb()
 
     def pressure(self):
         """Over density and k_B T."""
-        sum_, difference = (self.like + self.unlike) / 2, (self.like - self.unlike) / 2
-        return 1 - (self.integral(sum_ * core(self.r)[1])
-                    - self.integral(difference * self.bjerrum / self.r)) / 3
+        return 1 - (self.integral((self.like + self.unlike) / 2 * core(self.r)[1])
+                    - self.coulomb()) / 3
 
 
 class Electrolytes(JobCase):
@@ -136,6 +137,33 @@ class Electrolytes(JobCase):
                 if k * k < 0.07 * 4 * math.pi * bjerrum * density:
                     limit = k * k / (4 * math.pi * bjerrum * density)
                     self.assertLess(abs(mean - limit), 4.5 * error + 0.02 * limit, k)
+
+    def test_restricted_primitive_model(self):
+        """Charged hard spheres, by Monte Carlo: the energy of the hypernetted-chain equation, of
+        which a hundredth is granted; and below that of the mean spherical approximation,
+        -l_B G/(1 + G) with 1 + 2 G = (1 + 2 kappa)^(1/2) (E. Waisman, J. L. Lebowitz, J. Chem.
+        Phys. 56, 3086 (1972))."""
+        for density, bjerrum, sweeps in ((0.09, 1.7, 3000), (0.02, 1.7, 3000)):
+            n = 216
+            self.run_job({
+                "seed": 2, "system": {"type": "lattice", "structure": "sc", "density": density,
+                                      "cells": [6] * 3, "types": {"A": 1, "B": 1}},
+                "attributes": {"charge": {"types": {"A": 1, "B": -1}}},
+                "forces": [{"type": "pair_formula", "energy": "if(r < 1, 1e6, 0)", "cutoff": 1.05,
+                            "pairs": [{"types": list(t)} for t in ("AA", "AB", "BB")]},
+                           {"type": "ewald", "cutoff": 5, "accuracy": 3e-3,
+                            "coulomb": {"bjerrum_length": bjerrum, "temperature": 1}}],
+                "observers": [{"type": "thermo", "stride": 2, "stages": ["measured"]}],
+                "stages": [{"type": "monte_carlo", "name": name, "sweeps": number,
+                            "temperature": 1, "translation": {"displacement": 1.0}}
+                           for name, number in (("start", 300), ("measured", sweeps))]})
+            energy, error = mean_and_error(self.column("potential_energy") / n)
+            theory = HypernettedChain(density, bjerrum, step=0.02, hard=True).coulomb()
+            kappa = math.sqrt(4 * math.pi * bjerrum * density)
+            g = (math.sqrt(1 + 2 * kappa) - 1) / 2
+            self.assertLess(error, 0.004)
+            self.assertLess(abs(energy - theory), 4 * error + 0.01 * abs(theory))
+            self.assertLess(energy + 2.5 * error, -bjerrum * g / (1 + g))
 
 
 if __name__ == "__main__":
