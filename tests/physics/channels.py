@@ -5,6 +5,7 @@ gas in which one species has weight.
     channels.py PERRIN [unittest arguments]
 """
 
+import math
 import sys
 import unittest
 
@@ -90,7 +91,7 @@ class Channels(JobCase):
         self.assertLess(abs(rest).max(), 0.06)
         # Half of the highest modes' noise is odd: the middle is that of the channel.
         self.assertLess(abs(fit[1]), 0.2 * abs(2 * fit[0] * 4.5))
-        n = density[inner].mean()
+        n, rate = density[inner].mean(), 0.4
         eta, error = self.viscosity(n)
         self.assertLess(error, 0.05 * eta)
         # The slowest mode of the channel is forgotten after rho H²/(pi² eta), 7 or so: some 30
@@ -99,6 +100,82 @@ class Channels(JobCase):
         noise = (2 * slow / 200 / particles) ** 0.5 / (n * g * 14 ** 2 / (8 * eta))
         self.assertAlmostEqual(-n * g / (2 * fit[0]) / eta, 1,
                                delta=4 * (noise ** 2 + (error / eta) ** 2) ** 0.5)
+
+    DPD = {"type": "groot_warren", "timestep": 0.04}
+
+    def dpd(self, *types):
+        """Groot and Warren's fluid, F; walls rub it more than it does itself."""
+        return [{"type": "dpd", "temperature": 1, "pairs": [
+            {"types": [a, b], "repulsion": 25, "gamma": 4.5 if a == b else 10}
+            for k, a in enumerate(types) for b in types[k:]]}]
+
+    def test_couette_flow_of_a_dpd_fluid(self):
+        """In two channels between walls that slide to and fro, each thicker than forces reach. The
+        stress is the same everywhere: velocities are linear, walls get opposite forces, which are
+        the area of both sides times the slope times the viscosity that the fluid has in the bulk,
+        by Lees and Edwards' boundaries. Whether the fluid slips at the walls does not matter."""
+        speed, edge, height, wall, steps = 3.0, 6.0, 20.0, 2.0, 10000
+        slabs = {"B": [(-wall / 2, wall / 2)],
+                 "T": [(-height / 2, (wall - height) / 2), ((height - wall) / 2, height / 2)]}
+        parts = [{"type": "lattice", "structure": "sc", "lattice_constant": 0.5, "types": {name: 1},
+                  "region": {"box": [[None, None, low], [None, None, high]]}}
+                 for name in slabs for low, high in slabs[name]]
+        width = height / 2 - wall  # of a channel
+        parts += [{"type": "random", "particles": {"F": round(3 * edge**2 * width)},
+                   "region": {"box": [[None, None, low + 0.2], [None, None, low + width - 0.2]]}}
+                  for low in (wall / 2, wall / 2 - height / 2)]
+        groups = {"back": {"types": ["B"]}, "forth": {"types": ["T"]}, "fluid": {"types": ["F"]}}
+        integrators = [{**self.DPD, "group": "fluid"}] + [
+            {"type": "moving", "timestep": 0.04, "group": name, "velocity": [v, 0, 0]}
+            for name, v in (("back", -speed), ("forth", speed))]
+        self.run_job({
+            "seed": 11, "plugins": ["dpd", "analysis"], "velocity": {"temperature": 1},
+            "groups": groups, "forces": self.dpd("F", "B", "T"),
+            "system": {"type": "parts", "box": [edge, edge, height], "min_distance": 0,
+                       "parts": parts},
+            "observers": [
+                {"type": "thermo", "stride": 4, "groups": list(groups), "stages": ["flow"]},
+                {"type": "profile", "axis": "z", "bins": 40, "stride": 10, "rows_every": steps,
+                 "stages": ["flow"], "group": "fluid"}],
+            "stages": [{"type": "md", "name": name, "steps": number, "integrators": integrators}
+                       for name, number in (("start", 1500), ("flow", steps))]})
+        with h5py.File(self.path("profile.h5")) as file:
+            z = file["observables/coordinate/value"][-1]
+            velocity = file["observables/velocity/value"][-1, :, 0]
+            density = file["observables/density/value"][-1]
+        inner = (abs(z) > 2.5) & (abs(z) < 7.5)
+        slope, middle = numpy.polyfit(abs(z[inner]), velocity[inner], 1)
+        rest = velocity[inner] - slope * abs(z[inner]) - middle
+        forces = {name: mean(self.column(f"force_{name}")[:, 0]) for name in groups}
+        # In the middle of a channel nothing flows. Its slowest modes, forgotten after some 25 time
+        # units, have k_B T per mass of energy, which leaves 0.013 in 360; bins have some more.
+        self.assertAlmostEqual(middle + 5 * slope, 0, delta=0.05)
+        self.assertLess(abs(rest).max(), 0.1)
+        self.assertGreater(slope, 0.3)
+        self.assertGreater(forces["back"][0], 8 * forces["back"][1])
+        both, error = mean(self.column("force_back")[:, 0] + self.column("force_forth")[:, 0])
+        self.assertLess(abs(both), 4 * error)
+        whole = sum(self.column(f"force_{name}") for name in groups)
+        self.assertLess(abs(whole).max(), 0.02)  # rounding: at every moment no momentum is made
+        pull = (self.column("force_back") - self.column("force_forth"))[:, 0] / (4 * edge**2)
+        stress, error = mean(pull)
+        # The same fluid in the bulk.
+        n, rate = density[inner].mean(), 0.4
+        self.run_job({
+            "seed": 5, "plugins": ["dpd"], "velocity": {"temperature": 1},
+            "system": {"type": "random", "particles": {"F": round(343 * n)}, "box": [7, 7, 7],
+                       "min_distance": 0},
+            "forces": self.dpd("F"),
+            "observers": [{"type": "thermo", "stride": 5, "stages": ["flow"]}],
+            "stages": [{"type": "md", "name": name, "steps": number, "integrator": self.DPD,
+                        "shear": {"rate": rate}} for name, number in (("start", 700),
+                                                                     ("flow", 7000))]},
+            folder="bulk")
+        bulk, its_error = mean(self.column("pressure_tensor", "bulk")[:, 0, 1])
+        # Modes change the slope by 0.013 pi / 8 or so.
+        allowed = math.hypot(error / stress, its_error / bulk, 0.005 / slope)
+        self.assertAlmostEqual(stress / slope / (-bulk / rate), 1, delta=4 * allowed)
+        self.assertLess(allowed, 0.04)
 
     def test_barometric_law_of_one_of_two_species(self):
         """Without interactions the density is that of Boltzmann in the potential of weight and

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Charges: sums over pairs against all pairs in double precision, Ewald's sum against one of other
-parameters, Madelung's constant, NIST's water, differences of energies for forces and pressures.
+parameters, Madelung's constant, differences of energies for forces and pressures.
 
     charges.py PERRIN [unittest arguments]
 """
@@ -271,6 +271,15 @@ class Pairs(ChargeCase):
                     job = self.job(system, [{**force, "cutoff": cut}, spring], neighbors=way)
                     self.check_pairs(self.measured(job), of_pairs, p, q, h, cut,
                                      constant * self_energy * (q @ q))
+
+    def test_a_formula_of_charges(self):
+        """Is the law that it writes out: screened charges, by their attribute."""
+        h, cut = SKEWED, 3.0
+        p, q = scattered(60, h, 0.7), self.neutral(60)
+        force = {"type": "pair_formula", "energy": "charge_1*charge_2*exp(-0.7*r)/r", "cutoff": cut,
+                 "pairs": [{"types": ["1", "1"]}]}
+        self.check_pairs(self.measured(self.job(self.data(p, q, h), [force])),
+                         lambda i, j, r: numpy.exp(-0.7 * r) / r, p, q, h, cut)
 
     def test_traversals_and_types(self):
         """Types without charges are not looked for; those of frozen types are left out."""
@@ -629,37 +638,6 @@ class Ewald(ChargeCase):
             numpy.testing.assert_allclose(force, found[0][1], atol=1e-5 * abs(force).max())
             numpy.testing.assert_allclose(virial, found[0][2], atol=1e-5 * abs(virial).max())
 
-    def test_water_of_nist(self):
-        """tests/reference/nist_spce/README.md."""
-        with open(os.path.join(REFERENCE, "nist_spce", "spce_sample_config_periodic1.txt")) as file:
-            rows = [line.split() for line in file][2:]
-        with open(self.path("water.data"), "w") as out:
-            out.write("water\n\n300 atoms\n200 bonds\n2 atom types\n1 bond types\n\n"
-                      "-10 10 xlo xhi\n-10 10 ylo yhi\n-10 10 zlo zhi\n\nMasses\n\n1 16\n2 1\n\n"
-                      "Atoms # full\n\n")
-            for k, row in enumerate(rows):
-                kind, charge = (1, -0.8476) if row[4] == "O" else (2, 0.4238)
-                out.write(f"{k + 1} {k // 3 + 1} {kind} {charge} {' '.join(row[1:4])}\n")
-            out.write("\nBonds\n\n")
-            for k in range(200):
-                out.write(f"{k + 1} 1 {3 * (k // 2) + 1} {3 * (k // 2) + 2 + k % 2}\n")
-        alpha, k_max = 5.6 / 20, 2 * math.pi / 20 * math.sqrt(26.5)
-        kelvin = 8.31446261815324e-3
-        pairs = [{"types": ["1", "1"], "epsilon": 78.19743111 * kelvin, "sigma": 3.16555789},
-                 {"types": ["1", "2"], "epsilon": 0, "sigma": 1},
-                 {"types": ["2", "2"], "epsilon": 0, "sigma": 1}]
-        job = self.job({"type": "file", "path": "water.data", "units": "job"},
-                       [{"type": "lennard_jones", "cutoff": 10, "pairs": pairs},
-                        {"type": "ewald", "cutoff": 10, "splitting": alpha, "k_max": k_max}],
-                       units={"length": "angstrom", "energy": "kJ/mol", "mass": "u"},
-                       ignore=["bonds"], neighbors={"exclusions": ["molecules"], "skin": 0})
-        # What a charge and itself add beyond k_max, which NIST leaves out.
-        more = 138.935458 * 10 * alpha / math.sqrt(math.pi) * math.erfc(k_max / (2 * alpha)) * sum(
-            (0.8476 if row[4] == "O" else 0.4238)**2 for row in rows)
-        expected = -3819.2497140430355 + 52.13245734204947 - 23652.080370504391 + 23363.573741866534
-        self.assertAlmostEqual(self.measured(job)[0] - more, expected,
-                               delta=1e-4 if DOUBLE else 3e-3)
-
     def test_openmm(self):
         """Energy and forces of OpenMM's particle mesh Ewald (tests/reference/openmm)."""
         with open(os.path.join(REFERENCE, "openmm", "charges.json")) as file:
@@ -858,7 +836,7 @@ class Ewald(ChargeCase):
 
 class Mesh(Ewald):
     """What holds for the sum over wave vectors, by a particle mesh."""
-    test_madelung_constant_of_rock_salt = test_water_of_nist = None
+    test_madelung_constant_of_rock_salt = None
     test_debye_hueckel_limit = test_charges_that_change = test_errors_are_those_predicted = None
     test_mistakes = test_slab = test_parts_that_cancel = test_hybrid_trials = None
 
@@ -876,6 +854,16 @@ class Mesh(Ewald):
         size = [int(numbers[numbers.index("mesh") + k]) for k in (1, 3, 5)]
         force.update(splitting=float(numbers[1]), mesh={"size": size})
 
+    def test_madelung_constant_of_rock_salt_on_a_mesh(self):
+        """Of order 8, within the accuracy of forces."""
+        p = numpy.array(list(numpy.ndindex(6, 6, 6)), dtype=float)
+        q = 1 - 2 * (p.sum(axis=1) % 2)
+        energy, force, _ = self.measured(ChargeCase.job(
+            self, self.data(p + 0.3, q, tilted(6, 6, 6)),
+            [{"type": "ewald", "cutoff": 2.9, "accuracy": 1e-6, "mesh": {"order": 8}}]))
+        self.assertAlmostEqual(-2 * energy / len(p) / 1.7475645946331822, 1, delta=1e-6)
+        self.assertLess(abs(force).max(), 1e-5)
+
     def test_errors_of_the_mesh(self):
         """Forces of random charges against those of a far more accurate sum, as predicted."""
         for h in (tilted(12, 11, 13), tilted(12, 11, 13, 2, 1, -3)):
@@ -884,7 +872,8 @@ class Mesh(Ewald):
             system = self.data(p, q, h)
             exact = self.measured(ChargeCase.job(self, system, [
                 {"type": "ewald", "cutoff": 4.5, "accuracy": 1e-7}]))
-            for accuracy, order in ((1e-2, 5), (1e-3, 4), (1e-3, 7), (1e-4, 6), (1e-4, 8)):
+            for accuracy, order in ((1e-2, 5), (1e-3, 4), (1e-3, 7), (1e-4, 6), (1e-4, 8),
+                                    (1e-5, 6), (1e-5, 8)):
                 job = self.job(system, [{"type": "ewald", "cutoff": 3, "accuracy": accuracy}])
                 job["forces"][0]["mesh"] = {"order": order}
                 energy, force, virial = self.measured(job)

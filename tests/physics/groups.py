@@ -712,6 +712,45 @@ class Groups(JobCase):
         self.assertGreater(work.mean() - free, 0.2)
         self.assertLess(work.mean(), 3)
 
+    @unittest.skipIf(DEVICE != "cpu", "few particles")
+    def test_work_on_beads_that_are_pulled(self):
+        """Each of 2000 beads is in a spring whose end moves at a constant velocity v through a
+        bath, from equilibrium on. All is linear, so that work is Gaussian; its mean is
+        -k v ∫ <y> dt with y'' + friction (y' + v) + k y = 0 of the way y behind the end, y = 0 and
+        y' = -v at first; and as no free energy is gained, its variance is 2 k_B T <W> and
+        <exp(-W/k_B T)> = 1."""
+        n, k, v, friction, time = 2000, 2.0, 1.0, 1.0, 1.2
+        generator = numpy.random.default_rng(6)
+        with open(self.path("beads.xyz"), "w") as out:
+            out.write(f'{n}\nLattice="40 0 0 0 40 0 0 0 40" Origin="-20 -20 -20" '
+                      "Properties=species:S:1:pos:R:3:velo:R:3\n")
+            for x, speeds in zip(generator.normal(0, k**-0.5, n).tolist(),
+                                 generator.normal(0, 1, (n, 3)).tolist()):
+                out.write(f"A {x!r} 0 0 {' '.join(map(repr, speeds))}\n")
+        names = [f"one{j}" for j in range(n)]
+        bath = {"type": "langevin", "timestep": 0.01, "temperature": 1, "friction": friction}
+        self.run_job({"seed": 9, "system": {"type": "file", "path": "beads.xyz"},
+                      "groups": {name: {"ids": [j]} for j, name in enumerate(names)},
+                      "forces": [{"type": "group_restraint", "groups": [name], "axes": "x",
+                                  "point": [0, 0, 0], "velocity": [v, 0, 0], "stiffness": k,
+                                  "length": 0} for name in names],
+                      "observers": [{"type": "restraint", "stride": round(time / 0.01)}],
+                      "stages": [md(bath, steps=round(time / 0.01))]}, threads="1")
+        work = self.readings()["work"][-1]
+        self.assertEqual(work.shape, (n,))
+        # y + friction v/k is a sum of two exponentials.
+        rates = numpy.roots([1, friction, k])
+        parts = numpy.linalg.solve(numpy.array([[1, 1], rates]), [friction * v / k, -v])
+        way = (parts / rates * (numpy.exp(rates * time) - 1)).sum().real - friction * v / k * time
+        mean = -k * v * way
+        self.assertAlmostEqual(work.mean(), mean, delta=4 * (2 * mean / n) ** 0.5)
+        self.assertAlmostEqual(work.var() / (2 * mean), 1, delta=4 * (2 / n) ** 0.5)
+        self.assertAlmostEqual(numpy.exp(-work).mean(), 1,
+                               delta=4 * (math.expm1(2 * mean) / n) ** 0.5)
+        scaled = (work - work.mean()) / work.std()
+        self.assertAlmostEqual((scaled**3).mean(), 0, delta=4 * (6 / n) ** 0.5)
+        self.assertAlmostEqual((scaled**4).mean(), 3, delta=4 * (24 / n) ** 0.5)
+
     def test_restraints_are_resumed(self):
         """Two parts of a liquid, and one that is dragged: the same bits after a stop."""
         job = liquid(md([{**LANGEVIN, "group": "all"}]), groups={
