@@ -267,7 +267,7 @@ fix 2 right nvt temp 3.0 3.0 0.2""")
 
 def test_what_is_not_understood_is_listed(tmp_path):
     text = SCRIPTS["melt"].replace("fix 1 all nve", """fix 1 all nve
-fix 7 all shake 0.0001 20 0 b 1
+fix 7 all srd 20 1 1 0.5 4
 compute 5 all pe/atom
 print "nothing ${there} to see"
 kspace_style msm 1e-4
@@ -277,7 +277,7 @@ jump SELF top""")
     result = job_of(tmp_path, text)
     assert [(line.number, line.text.split()[0]) for line, _ in result.not_understood] == [
         (13, "fix"), (16, "kspace_style"), (17, "variable"), (18, "next"), (19, "jump")]
-    assert "fix shake" in result.text and "NOT translated" in result.text
+    assert "fix srd" in result.text and "NOT translated" in result.text
 
 
 def test_control_and_variables(tmp_path):
@@ -308,7 +308,7 @@ def test_command(tmp_path):
     assert job["system"]["cells"] == [3, 3, 3]
     assert run("lammps", "in.melt").returncode == 2
     assert run("lammps", "in.nothing").returncode == 2
-    (tmp_path / "in.melt").write_text(SCRIPTS["melt"] + "fix 8 all shake 1e-4 20 0 b 1\n")
+    (tmp_path / "in.melt").write_text(SCRIPTS["melt"] + "fix 8 all srd 20 1 1 0.5 4\n")
     done = run("lammps", "in.melt", "--overwrite")
     assert done.returncode == 1 and "in.melt:15: not understood: fix 8 all shake" in done.stderr
     assert os.listdir(tmp_path).count("job.json") == 1

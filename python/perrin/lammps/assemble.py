@@ -4,6 +4,8 @@ import os
 from perrin.importing.lines import Line, NotUnderstood
 from perrin.importing.parts import continued, with_end
 from perrin.importing.write import Commented
+from perrin.lammps.charmm import ends_of_dihedrals
+from perrin.lammps.constraints import constraints
 
 
 CHARGE_FORCES = ("coulomb", "coulomb_dsf", "debye_hueckel", "ewald")
@@ -18,10 +20,14 @@ def assemble(script, last=True):
         job["units"] = script.units.names
     if script.seed is not None:
         job["seed"] = script.seed
+    job["system"] = None  # what it is depends on what acts
+    held = constrained(script, job)
+    made = interactions(script, held)
     job["system"] = system(script) if script.part == 1 else Commented(
         continued(script.part, script.velocity is None), None)
-    made = interactions(script)
-    if script.charges:
+    if script.bodies is not None:
+        of_bodies(script, job)
+    elif script.charges:
         job["attributes"] = {"charge": {"types": dict(script.charges), "default": 0}}
     if script.velocity is not None:
         job["velocity"] = script.velocity
@@ -31,10 +37,13 @@ def assemble(script, last=True):
     exclusions(script, job)
     left = [f"{k}s" for k in ("bond", "angle", "dihedral", "improper")
             if script.data and script.data.counts.get(f"{k}s") and not any(
-                force["type"].startswith(f"{k}_") for force in made)]
+                force["type"].startswith(f"{k}_") for force in made) and not held.get(k, set()) >= set(
+                    range(1, script.kinds(k) + 1))]
     style = (script.style or (script.data.style if script.data else None) or "").split()
+    charges = any(force["type"] in CHARGE_FORCES or "charge_1" in str(force.get("energy"))
+                  for force in made)
     charged = {"charge", "full", "dipole", "wavepacket"} & set(style)
-    if charged and script.data and not any(force["type"] in CHARGE_FORCES for force in made):
+    if charged and script.data and not charges:
         left.append("charges")
     if left:
         job["ignore"] = left
@@ -56,7 +65,11 @@ def assemble(script, last=True):
 def system(script):
     result = script.result
     periodic = [b in ("p", "pp") for b in script.boundary]
-    if script.data is not None:
+    if script.bodies is not None:
+        made = own_start(script, script.bodies.start, periodic)
+    elif script.data is not None and script.rewritten:
+        made = own_start(script, script.start, periodic)
+    elif script.data is not None:
         made = {"type": "file", "path": os.path.relpath(script.data_path, script.folder),
                 "format": "lammps"}
         style = script.style or script.data.style
@@ -78,12 +91,7 @@ def system(script):
         made = whole_lattice(script, a)
         if made is not None and all(periodic):
             return Commented(made, script.system_line)
-        name = f"{script.name}.data"
-        path = os.path.join(script.folder, name)
-        a.write(path, script.masses, f"start of {os.path.basename(script.path)}, made by perrin "
-                                     f"import")
-        result.data.append(path)
-        made = {"type": "file", "path": name, "format": "lammps"}
+        made = own_start(script, a, periodic)
     else:
         result.not_understood.append((Line(script.path, 0, ""), "there is no system: no read_data "
                                       "and no create_box that is understood"))
@@ -94,6 +102,41 @@ def system(script):
     if not all(periodic):
         made["periodic"] = periodic
     return Commented(made, script.system_line)
+
+
+def of_bodies(script, job):
+    """Bodies, and what is different with them: groups by id, charges, fields."""
+    bodies = script.bodies
+    job["orientations"], job["bodies"] = {}, bodies.settings
+    if bodies.charges:
+        job["attributes"] = {"charge": {"types": bodies.charges, "default": 0}}
+    for name, made in script.used_groups.items():
+        if made and {"ids", "molecules", "box"} & set(made):
+            script.used_groups[name] = bodies.group(script.members(name))
+    if any("on" not in force for _, force in script.fields):
+        script.used_groups["atoms"] = {"not": ["bodies"]}
+        script.use("bodies")
+        for _, force in script.fields:
+            force.setdefault("on", "atoms")
+    if not script.apart:
+        script.result.changed.append((next(iter(script.rigid.values())).line, "pairs within a body "
+                                      "have no energy; LAMMPS adds a constant unless neigh_modify "
+                                      "excludes them"))
+
+
+def own_start(script, particles, periodic):
+    """The start as a file beside the job."""
+    name = f"{script.name}.data"
+    path = os.path.join(script.folder, name)
+    particles.write(path, script.masses, f"start of {os.path.basename(script.path)}, made by "
+                                         "perrin import", periodic)
+    script.result.data.append(path)
+    made = {"type": "file", "path": name, "format": "lammps"}
+    if script.velocity is not None:
+        made["velocities"] = False
+    if script.units.style != "lj":
+        made["units"] = script.units.style
+    return made
 
 
 def whole_lattice(script, atoms):
@@ -119,7 +162,19 @@ def raise_no_particles(script):
                                          "the commands that would make them is understood"))
 
 
-def interactions(script):
+def constrained(script, job):
+    """Types of bonds and angles that need no force, since constraints hold them."""
+    if not script.constrained:
+        return {}
+    try:
+        job["constraints"], held = constraints(script)
+        return held
+    except NotUnderstood as error:
+        script.result.not_understood.append((error.line or script.shake.line, str(error)))
+        return {}
+
+
+def interactions(script, held):
     result, made = script.result, []
     try:
         for force, note in script.pairs.forces(script):
@@ -129,11 +184,20 @@ def interactions(script):
     except NotUnderstood as error:
         line = script.pairs.lines[-1] if script.pairs.lines else script.system_line
         result.not_understood.append((line, str(error)))
-    for part in script.bonded.values():
+    for kind, part in script.bonded.items():
         try:
-            made += [Commented(force, part.lines[0]) for force in part.forces(script.number)]
+            made += [Commented(force, part.lines[0])
+                     for force in part.forces(script.number, held.get(kind, ()))]
+            if part.left:
+                result.not_understood.append((part.lines[0], "the springs between the ends of "
+                                              f"angles of types {' '.join(map(str, part.left))}"))
         except NotUnderstood as error:
             result.not_understood.append((part.lines[0], str(error)))
+    try:
+        line = (script.bonded["dihedral"].lines or [None])[0]
+        made += [Commented(force, line) for force in ends_of_dihedrals(script, made)]
+    except NotUnderstood as error:
+        result.not_understood.append((line, str(error)))
     return made
 
 

@@ -11,10 +11,14 @@ def harmonic(kind, length, factor=2):
     return kind, make
 
 
-def charmm(v):
-    if len(v) > 3 and v[3] != 0:
-        raise NotUnderstood("dihedral_style charmm with a weight of 1-4 pairs that is not 0")
+def charmm(v):  # what the weight means: perrin.lammps.charmm
     return {"terms": [{"stiffness": v[0], "multiplicity": int(v[1]), "phase": v[2]}]}
+
+
+def improper(v):
+    if v[1] != 0:
+        raise NotUnderstood("improper_style harmonic with an angle that is not 0")
+    return {"stiffness": 2 * v[0], "angle": 0}
 
 
 BONDED = {
@@ -25,6 +29,8 @@ BONDED = {
     ("angle", "harmonic"): harmonic("angle_harmonic", "angle"),
     ("angle", "cosine"): harmonic("angle_cosine", None, 1),
     ("angle", "cosine/squared"): harmonic("angle_cosine_squared", "angle"),
+    ("angle", "charmm"): harmonic("angle_harmonic", "angle"),
+    ("improper", "harmonic"): ("improper_harmonic", improper),
     ("dihedral", "harmonic"): ("dihedral_periodic", lambda v: {"terms": [
         {"stiffness": v[0], "multiplicity": int(v[2]), "phase": 0 if v[1] > 0 else 180 * (
             1 if int(v[2]) else 0)}]}),
@@ -40,6 +46,7 @@ class Bonded:
 
     def __init__(self, kind):
         self.kind, self.styles, self.coefficients, self.lines = kind, [], {}, []
+        self.left = []  # types of angles with a spring between their ends
 
     def style(self, words, line):
         self.coefficients, self.lines = {}, [line]
@@ -55,15 +62,17 @@ class Bonded:
             self.coefficients[kind] = style, rest
         self.lines.append(line)
 
-    def forces(self, number):
-        """[force], and whether there are none by intention (bond_style zero or none)."""
-        made = {}
+    def forces(self, number, held=()):
+        """[force]. held: types that are constrained and have none."""
+        made, self.left = {}, []
         for kind, (style, words) in sorted(self.coefficients.items()):
-            if style in ("zero", "none"):
+            if style in ("zero", "none") or kind in held:
                 continue
             if (self.kind, style) not in BONDED:
                 raise NotUnderstood(f"{self.kind}_style {style}")
             type_name, entry = BONDED[self.kind, style]
+            if (self.kind, style) == ("angle", "charmm") and len(words) > 2 and number(words[2]):
+                self.left.append(kind)
             made.setdefault(type_name, {})[str(kind)] = entry([number(w) for w in words])
         every = {str(kind) for kind in self.coefficients}
         forces = []

@@ -46,12 +46,9 @@ class Charges:
     def do_dielectric(self, rest, line):
         self.dielectric = self.number(rest[0])
 
-    def set_charge(self, style, which, value):
+    def set_charge(self, which, value):
         """`set type I charge q` of particles that the script makes."""
         from perrin.lammps.forces import several
-        if style != "type" or self.data is not None:
-            raise NotUnderstood(f"set {style} … charge: expected set type of particles that the "
-                                "script makes")
         for kind in several(which, self.types):
             self.charges[str(kind)] = value
 

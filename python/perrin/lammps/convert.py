@@ -16,7 +16,7 @@ from perrin.lammps.styles import Styles
 from perrin.lammps.system import System
 from perrin.lammps.units import Units
 
-NO_EFFECT = {"neigh_modify", "neighbor", "newton", "processors", "thermo_modify", "thermo_style",
+NO_EFFECT = {"neighbor", "newton", "processors", "thermo_modify", "thermo_style",
              "dump_modify", "echo", "log", "print", "package", "suffix", "timer", "comm_modify",
              "comm_style", "atom_modify", "info", "run_style", "min_style", "min_modify", "balance",
              "shell", "undump", "uncompute", "label", "compute_modify", "write_data",
@@ -47,6 +47,9 @@ class Script(System, Groups, Styles, Charges, Runs):
         self.set_velocities, self.part, self.adapted = {}, 1, set()
         self.kspace, self.slab, self.special_charges = None, None, (0.0, 0.0, 0.0)
         self.dielectric, self.charges = 1.0, {}
+        self.data_particles, self.rewritten = None, False
+        self.shake, self.constrained = None, False
+        self.rigid, self.bodies, self.excluded, self.apart = {}, None, [], False
         self.whole = None  # the type that fills the box as one lattice
 
     def keyword(self, word):

@@ -8,6 +8,10 @@ MEASURES = {"print", "ave/time", "ave/chunk", "ave/histo", "ave/correlate", "ave
             "enforce2d", "nve/noforce/none", "dt/reset/none", "thermal/conductivity/none"}
 BATHS = ("langevin", "temp/csvr", "temp/berendsen", "temp/rescale", "press/berendsen", "viscous")
 
+RIGID = ("rigid", "rigid/small", "rigid/nve", "rigid/nve/small", "rigid/nvt", "rigid/nvt/small",
+         "rigid/npt", "rigid/npt/small", "rigid/nph", "rigid/nph/small")
+MOVING = ("nve", "nvt", "npt", "nph", "brownian")
+
 
 class Fix:
     def __init__(self, line, group, style, words):
@@ -66,6 +70,11 @@ class Motion:
                     made.append((group, self.nve(fix, part), part[0].line))
             elif fix.style in ("nvt", "npt", "nph"):
                 made.append((fix.group, self.nose_hoover(fix), fix.line))
+            elif fix.style in RIGID:
+                mine = [b for b in baths if b.group in (fix.group, "all")]
+                used.update(id(b) for b in mine)
+                made.append(("all" if self.script.bodies.only() else "bodies",
+                             self.rigid(fix, mine), fix.line))
             elif fix.style == "brownian":
                 made.append((fix.group, self.brownian(fix), fix.line))
         for bath in baths:
@@ -120,6 +129,35 @@ class Motion:
         else:
             made["frictions"] = frictions
         return made
+
+    def rigid(self, fix, baths):
+        """The integrator of rigid bodies."""
+        from perrin.lammps.bodies import membership
+        words = membership(self.script, fix)[1]
+        counts = {"langevin": 4, "reinit": 1, "temp": 3, "iso": 3, "aniso": 3, "x": 3, "y": 3,
+                  "z": 3, "couple": 1, "tparam": 3, "pchain": 1, "dilate": 1}
+        said = options(words, counts)
+        if "langevin" in said or any(b.style == "langevin" for b in baths):
+            if "langevin" in said and baths:
+                raise NotUnderstood("several thermostats of one group")
+            first, last, damp = (self.number(w) for w in (
+                said["langevin"] if "langevin" in said else baths[0].words)[:3])
+            damp = self.script.units.time(damp)
+            by_type = self.script.bodies.by_type
+            turning = by_type(lambda _, i: sum(i) / max(sum(v > 0 for v in i), 1) / damp)
+            if any(max(i) - min(v for v in i if v) > 1e-6 * max(i)
+                   for i in by_type(lambda _, i: i).values()):
+                self.note(fix, "the friction of rotation is the same about all axes, that of the "
+                               "mean moment of inertia")
+            return {"type": "langevin", **ramp(first, last, self.steps),
+                    "frictions": by_type(lambda m, _: m / damp), "rotational_frictions": turning,
+                    "friction": 1.0}
+        if "nvt" in fix.style or "npt" in fix.style or "nph" in fix.style:
+            nose = [w for k in said for w in (
+                (k, *said[k]) if k in ("temp", "iso", "aniso", "x", "y", "z", "couple", "dilate")
+                else ("tchain", said[k][0]) if k == "tparam" else ())]
+            return self.nose_hoover(Fix(fix.line, fix.group, fix.style, nose))
+        return self.nve(fix, baths)
 
     def rescaling(self, fix):
         words = fix.words

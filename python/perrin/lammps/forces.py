@@ -4,6 +4,7 @@ import math
 import re
 
 from perrin.importing.lines import NotUnderstood
+from perrin.lammps import charmm
 from perrin.lammps.charges import charge_force, separated, uncharged
 
 SUFFIX = re.compile(r"/(omp|opt|gpu|kk|intel)$")
@@ -30,7 +31,7 @@ class Pairs:
         self.styles, self.mixed = [], False  # (name, settings) of each style
         self.coefficients = {}               # {(style index, i, j): words}
         self.modify = {"shift": "no", "tail": "no", "mix": "geometric"}
-        self.lines, self.coefficient_lines = [], []
+        self.lines, self.coefficient_lines, self.mix_said = [], [], False
 
     def style(self, words, line):
         self.styles, self.coefficients, self.lines = [], {}, [line]
@@ -90,6 +91,10 @@ class Pairs:
                 made.append((charge_force(script, kind, own, cutoff), None))
                 if style is None:
                     continue
+            if charmm.of_style(style):
+                made += [(force, None) for force in charmm.pair_forces(script, style, settings,
+                                                                       table)]
+                continue
             if style not in PAIRS:
                 raise NotUnderstood(f"pair_style {style}")
             if not self.mixed:

@@ -54,17 +54,26 @@ class Groups:
             raise NotUnderstood(f"group {style}")
 
     def members(self, name):
-        a, made = self.atoms, self.groups[name]
+        """Which particles of the start are in a group."""
+        a = self.start
+        if name not in self.groups:
+            raise NotUnderstood(f"the group {name} is not known")
+        made = self.groups[name]
         if made is None:
             return np.ones(len(a.r), bool)
         if "types" in made:
             return np.isin(a.type, [int(t) for t in made["types"]])
-        if "ids" in made:
+        if "ids" in made or "molecules" in made:
+            of = a.numbers() - 1 if "ids" in made else a.get("molecule")
             found = np.zeros(len(a.r), bool)
-            for entry in made["ids"]:
+            for entry in made["ids"] if "ids" in made else made["molecules"]:
                 low, high = entry if isinstance(entry, list) else (entry, entry)
-                found[low:high + 1] = True
+                found |= (of >= low) & (of <= high)
             return found
+        if "box" in made:
+            low, high = ([side * np.inf if v is None else v for v in corner]
+                         for side, corner in zip((-1, 1), made["box"]))
+            return ((a.r >= low) & (a.r <= high)).all(axis=1)
         found = np.ones(len(a.r), bool)
         if "or" in made:
             found = np.logical_or.reduce([self.members(n) for n in made["or"]])
@@ -86,6 +95,43 @@ class Groups:
                 for other in self.groups[name].get(key, []):
                     self.use(other)
         return name
+
+    def do_neigh_modify(self, rest, line):
+        """Pairs that have no energy: only those within rigid bodies are left out by a job, too."""
+        words, excluded = list(rest), []
+        while words:
+            word = words.pop(0)
+            if word == "exclude":
+                kind = words.pop(0)
+                count = {"molecule": 1, "molecule/intra": 1, "molecule/inter": 1, "none": 0}
+                take = count.get(kind, 2)
+                excluded.append((kind, words[:take]))
+                words = words[take:]
+            elif word == "collection/type":
+                words = words[1 + int(words[0]):]
+            else:
+                words = words[1:]
+        self.excluded += [(line, kind, names) for kind, names in excluded if kind != "none"]
+        if not excluded:
+            self.result.no_effect.append(line)
+
+    def leave_out(self):
+        """Exclusions by neigh_modify are known when a run begins; whether it leaves out all pairs
+        within bodies."""
+        within = np.zeros(0, int)
+        for line, kind, names in self.excluded:
+            body = self.bodies.body if self.bodies is not None else None
+            which = self.members(names[0]) if body is not None else None
+            of = body[which] if body is not None else np.array([-1])
+            same = kind == "group" and names[0] == names[1] and len(np.unique(of)) == 1
+            if (of >= 0).all() and (same or kind in ("molecule", "molecule/intra")):
+                within = np.union1d(within, of)
+            else:
+                self.result.not_understood.append((line, "pairs of particles that have no energy: "
+                                                   "a job has exclusions along bonds"))
+        self.excluded = []
+        if self.bodies is not None:
+            self.apart |= len(within) == self.bodies.body.max() + 1
 
     def do_velocity(self, rest, line):
         group, style, words = rest[0], rest[1], rest[2:]

@@ -4,6 +4,7 @@ import numpy as np
 from perrin.importing.lines import NotUnderstood
 from perrin.importing.write import Commented
 from perrin.lammps import fixes, forces
+from perrin.lammps.bodies import bodies_of
 from perrin.lammps.fields import field
 
 MEASURED = {"msd": "mean_square_displacement", "vacf": "velocity_autocorrelation", "rdf": "rdf",
@@ -15,7 +16,7 @@ class Runs:
 
     def do_minimize(self, rest, line):
         tolerance = self.number(rest[1])
-        self.add_forces()
+        self.begin(False)
         self.stage({"type": "md", "name": "minimize", "steps": int(self.number(rest[2])),
                     "integrator": Commented({"type": "fire",
                                              "force_tolerance": tolerance or 1e-3}, line)}, line)
@@ -32,13 +33,13 @@ class Runs:
             steps = max(steps - self.steps, 0)
         elif len(rest) > 1 and rest[1] not in ("pre", "post"):
             raise NotUnderstood(f"run with {rest[1]}")
-        self.add_forces()
+        self.begin(self.shake is not None)
         step = self.timestep if self.timestep is not None else self.units.timestep
         held, moved = [], []
         for fix in self.fixes.values():
             if fix.style in ("setforce", "freeze", "move"):
                 held.append(fix)
-            elif fix.style in fixes.BATHS or fix.style in ("nve", "nvt", "npt", "nph", "brownian"):
+            elif fix.style in fixes.BATHS + fixes.MOVING + fixes.RIGID:
                 moved.append(fix)
         motion = fixes.Motion(self, moved, steps)
         made = motion.integrators()
@@ -51,6 +52,25 @@ class Runs:
         if deform is not None and steps:
             stage["deform"] = deform
         self.stage(stage, line)
+
+    def rigidly(self):
+        """Rigid bodies are those of the first run, and stay."""
+        rigid = {k: f for k, f in self.fixes.items() if f.style in fixes.RIGID}
+        if not rigid:
+            if self.bodies is not None:
+                raise NotUnderstood("rigid bodies that end: those of a job are there in all stages")
+            return
+        line = next(iter(rigid.values())).line
+        if self.bodies is None and (self.ran or self.part > 1):
+            raise NotUnderstood("rigid bodies after a run: the places of their sites are not "
+                                "known; write the state by write_data and begin another script",
+                                line)
+        if self.part > 1:
+            raise NotUnderstood("rigid bodies in a job that follows another", line)
+        if self.bodies is None:
+            self.rigid = rigid
+            self.bodies = bodies_of(self)
+            self.groups["bodies"] = {"types": list(self.bodies.settings)}
 
     def moving(self, made, held, step):
         """"integrator" or "integrators" of a stage; what no fix moves is frozen."""
@@ -69,8 +89,12 @@ class Runs:
             return {"integrator": {"type": "frozen", "timestep": step}}
         if len(made) == 1 and made[0][0] == "all" and not kept:
             _, integrator, line = made[0]
+            if self.constrained:
+                integrator = self.beside_others(integrator, line, "constraints")
             integrator = {"type": integrator["type"], "timestep": step, **integrator}
             return {"integrator": Commented(integrator, line)}
+        if self.constrained:
+            raise NotUnderstood("several integrators beside constraints of distances")
         # "all" means all that is in no other.
         named = [self.use(group) for group, _, _ in made + kept if group != "all"]
         rest, all_named, integrators = {"not": named}, self.covered(named), []
@@ -89,11 +113,11 @@ class Runs:
             integrators.append({"type": "frozen", "timestep": step, "group": "rest"})
         return {"integrators": integrators}
 
-    def beside_others(self, integrator, line):
+    def beside_others(self, integrator, line, what="other integrators"):
         """The barostat of nose_hoover acts on its own particles; that of bussi on all."""
         if integrator["type"] != "nose_hoover" or "barostat" not in integrator:
             return integrator
-        self.result.changed.append((line, "beside other integrators Nosé and Hoover's thermostat "
+        self.result.changed.append((line, f"beside {what} Nosé and Hoover's thermostat "
                                           "and barostat became Bussi's and stochastic cell "
                                           "rescaling, of the same ensemble"))
         kept = {k: v for k, v in integrator.items() if k != "chain"}
@@ -118,6 +142,9 @@ class Runs:
 
     def covered(self, names):
         """Whether every particle is in one of the groups, as far as that is known."""
+        if self.bodies is not None:
+            return bool(np.logical_or.reduce([self.bodies.body >= 0 if n == "bodies" else
+                                              self.members(n) for n in names]).all())
         if self.atoms is not None:
             return bool(np.logical_or.reduce([self.members(n) for n in names]).all())
         kinds = {t for n in names for t in (self.groups[n] or {}).get("types", [])}
@@ -128,8 +155,13 @@ class Runs:
         self.steps += stage["steps"]
         self.ran = True
 
-    def add_forces(self):
-        """Those of fixes and styles, when a run begins."""
+    def begin(self, constrained):
+        """A run or a minimisation begins; constraints that begin or end make another job."""
+        if self.ran and self.constrained != constrained:
+            self.next_part()
+        self.constrained = constrained
+        self.rigidly()
+        self.leave_out()
         if not self.ran:
             self.friction = any(style in ("dpd", "dpd/tstat") for style, _ in self.pairs.styles)
 
@@ -138,13 +170,17 @@ class Runs:
         if style in fixes.MEASURES:
             self.result.no_effect.append(line)
             return
-        if style in fixes.BATHS or style in ("nve", "nvt", "npt", "nph", "brownian", "setforce",
-                                             "freeze", "move", "deform"):
+        if style in (*fixes.BATHS, *fixes.MOVING, *fixes.RIGID, "setforce", "freeze", "move",
+                     "deform"):
             self.fixes[name] = fixes.Fix(line, group, style, words)
             return
         if style == "adapt" and words[1:4] == ["pair", "soft", "a"] and len(words) == 7:
             self.adapt(words, line)
             self.adapted.add(name)
+            return
+        if style in ("shake", "rattle"):
+            self.shake = fixes.Fix(line, group, style, words)
+            self.shake.name = name
             return
         made = field(self, group, style, words)
         if made is None:
@@ -168,6 +204,9 @@ class Runs:
                                           "start"))
 
     def do_unfix(self, rest, line):
+        if self.shake is not None and self.shake.name == rest[0]:
+            self.shake = None
+            return
         if rest[0] in self.adapted:
             self.adapted.remove(rest[0])
             return

@@ -20,6 +20,7 @@ class Styles:
                 words = words[1:]
             elif key in known:
                 self.pairs.modify[key] = words.pop(0)
+                self.pairs.mix_said |= key == "mix"
             else:
                 raise NotUnderstood(f"pair_modify {key}")
 
