@@ -310,7 +310,7 @@ def test_command(tmp_path):
     assert run("lammps", "in.nothing").returncode == 2
     (tmp_path / "in.melt").write_text(SCRIPTS["melt"] + "fix 8 all srd 20 1 1 0.5 4\n")
     done = run("lammps", "in.melt", "--overwrite")
-    assert done.returncode == 1 and "in.melt:15: not understood: fix 8 all shake" in done.stderr
+    assert done.returncode == 1 and "in.melt:15: not understood: fix 8 all srd" in done.stderr
     assert os.listdir(tmp_path).count("job.json") == 1
 
 

@@ -4,8 +4,10 @@ import os
 from perrin.importing.lines import Line, NotUnderstood
 from perrin.importing.parts import continued, with_end
 from perrin.importing.write import Commented
+from perrin.lammps.aniso import turn_start
 from perrin.lammps.charmm import ends_of_dihedrals
 from perrin.lammps.constraints import constraints
+from perrin.lammps.reactions import dynamic_bonds
 
 
 CHARGE_FORCES = ("coulomb", "coulomb_dsf", "debye_hueckel", "ewald")
@@ -23,12 +25,16 @@ def assemble(script, last=True):
     job["system"] = None  # what it is depends on what acts
     held = constrained(script, job)
     made = interactions(script, held)
+    if script.axis is not None:
+        directions(script, job)
     job["system"] = system(script) if script.part == 1 else Commented(
         continued(script.part, script.velocity is None), None)
     if script.bodies is not None:
         of_bodies(script, job)
     elif script.charges:
         job["attributes"] = {"charge": {"types": dict(script.charges), "default": 0}}
+    if script.reservoir:
+        job["reservoir"] = script.reservoir
     if script.velocity is not None:
         job["velocity"] = script.velocity
     if script.used_groups:
@@ -50,6 +56,11 @@ def assemble(script, last=True):
     if "bonds" in left and 0 in script.special:
         result.not_understood.append((script.system_line, "LAMMPS excludes pairs along bonds that "
                                       "have no force; the job does not"))
+    if script.reactions:
+        try:
+            job["dynamic_bonds"] = dynamic_bonds(script)
+        except NotUnderstood as error:
+            result.not_understood.append((error.line or script.reactions[0][0].line, str(error)))
     job["observers"] = observers(script)
     job["stages"] = script.stages
     if script.part > 1 and any("box" in group for group in script.used_groups.values()):
@@ -86,6 +97,10 @@ def system(script):
             made["velocities"] = False
     elif script.atoms is not None:
         a = script.atoms
+        if not len(a.r) and script.reservoir:
+            a.add(int(next(iter(script.reservoir))), (a.low + a.high)[None] / 2)
+            result.changed.append((script.system_line, "there is one particle at the start, in the "
+                                   "middle of the box: a job begins with some"))
         if not len(a.r):
             raise_no_particles(script)
         made = whole_lattice(script, a)
@@ -102,6 +117,19 @@ def system(script):
     if not all(periodic):
         made["periodic"] = periodic
     return Commented(made, script.system_line)
+
+
+def directions(script, job):
+    """Particles that look somewhere; whether they turn is what the fixes say."""
+    line = script.pairs.lines[0] if script.pairs.lines else script.system_line
+    try:
+        job["orientations"] = turn_start(script, line) if script.part == 1 else {}
+    except NotUnderstood as error:
+        script.result.not_understood.append((error.line or line, str(error)))
+        return
+    if not any(script.turning):
+        job["orientations"]["moments_of_inertia"] = {
+            str(t): [0, 0, 0] for t in range(1, script.types + 1)}
 
 
 def of_bodies(script, job):
@@ -221,7 +249,7 @@ def exclusions(script, job):
 
 def observers(script):
     made = list(script.observers.values())
-    total = sum(stage["steps"] for stage in script.stages)
+    total = sum(stage.get("steps", stage.get("sweeps")) for stage in script.stages)
     thermo = script.thermo or {"type": "thermo", "stride": max(total, 1),
                                "console_stride": max(total, 1)}
     made.insert(0, thermo)

@@ -50,6 +50,8 @@ class Script(System, Groups, Styles, Charges, Runs):
         self.data_particles, self.rewritten = None, False
         self.shake, self.constrained = None, False
         self.rigid, self.bodies, self.excluded, self.apart = {}, None, [], False
+        self.axis, self.disc, self.turning = None, False, set()
+        self.reactions, self.reservoir = [], {}
         self.whole = None  # the type that fills the box as one lattice
 
     def keyword(self, word):
@@ -118,6 +120,7 @@ class Script(System, Groups, Styles, Charges, Runs):
         self.part += 1
         self.stages, self.observers, self.velocity, self.ran = [], {}, None, False
         self.used_groups, self.system_line = {}, None
+        self.reactions = []
 
     def close_part(self, last=True):
         from perrin.lammps.assemble import assemble

@@ -1,5 +1,6 @@
 """Fixes that act on particles as a field, a wall or a spring."""
 from perrin.importing.lines import NotUnderstood
+from perrin.lammps.aniso import propelled
 
 
 def field(script, group, style, words):
@@ -21,6 +22,8 @@ def field(script, group, style, words):
         made = [wall(script, style, *each) for each in faces(script, words)]
     elif style == "spring/self" and len(words) == 1:
         made = [{"type": "tether", "stiffness": [number(words[0])] * 3}]
+    elif style == "propel/self":
+        made = propelled(script, words)
     elif style == "spring":
         return [spring(script, group, words)]
     if made is None:

@@ -1,5 +1,6 @@
 """Fixes of LAMMPS that move particles or hold them: the integrator of a stage, and its fields."""
 from perrin.importing.lines import NotUnderstood
+from perrin.lammps.aniso import oriented, rotational_frictions
 
 # Fixes that measure, print or balance: what a run does is the same without them.
 MEASURES = {"print", "ave/time", "ave/chunk", "ave/histo", "ave/correlate", "ave/atom", "vector",
@@ -10,7 +11,8 @@ BATHS = ("langevin", "temp/csvr", "temp/berendsen", "temp/rescale", "press/beren
 
 RIGID = ("rigid", "rigid/small", "rigid/nve", "rigid/nve/small", "rigid/nvt", "rigid/nvt/small",
          "rigid/npt", "rigid/npt/small", "rigid/nph", "rigid/nph/small")
-MOVING = ("nve", "nvt", "npt", "nph", "brownian")
+MOVING = tuple(k + of for of in ("", "/sphere", "/asphere")
+               for k in ("nve", "nvt", "npt", "nph", "brownian"))
 
 
 class Fix:
@@ -57,7 +59,7 @@ class Motion:
         made = []
         baths = [f for f in self.fixes if f.style in BATHS]
         used = set()
-        for fix in self.fixes:
+        for fix in map(self.plain, self.fixes):
             if fix.style == "nve":
                 mine = [b for b in baths if b.group in (fix.group, "all")]
                 used.update(id(b) for b in mine)
@@ -75,13 +77,29 @@ class Motion:
                 used.update(id(b) for b in mine)
                 made.append(("all" if self.script.bodies.only() else "bodies",
                              self.rigid(fix, mine), fix.line))
-            elif fix.style == "brownian":
+            elif fix.style.startswith("brownian"):
                 made.append((fix.group, self.brownian(fix), fix.line))
         for bath in baths:
             if id(bath) not in used:
                 raise NotUnderstood(f"fix {bath.style} of the group {bath.group}, which no fix nve "
                                     "of this group moves")
         return made
+
+    def plain(self, fix):
+        """nve/sphere, nvt/asphere, … as nve, nvt, …; whether they turn particles."""
+        kind, _, of = fix.style.partition("/")
+        if of not in ("sphere", "asphere") or kind == "brownian":
+            return fix
+        words, turns = list(fix.words), of == "asphere"
+        if "update" in words:
+            at = words.index("update")
+            turns |= words[at + 1] == "dipole"
+            del words[at:at + (3 if words[at + 2:at + 3] == ["dlm"] else 2)]
+        if "disc" in words:
+            words.remove("disc")
+            self.script.disc = True
+        self.script.turning.add(turns)
+        return Fix(fix.line, fix.group, kind, words)
 
     def nve(self, fix, baths):
         styles = sorted(b.style for b in baths)
@@ -116,7 +134,7 @@ class Motion:
             if rest[0] == "scale":
                 scale[int(rest[1])] = self.number(rest[2])
                 rest = rest[3:]
-            elif rest[0] in ("tally", "zero", "gjf"):
+            elif rest[0] in ("tally", "zero", "gjf", "omega", "angmom"):
                 rest = rest[2:]
             else:
                 raise NotUnderstood(f"fix langevin {rest[0]}")
@@ -128,6 +146,8 @@ class Motion:
             made["friction"] = frictions["1"]
         else:
             made["frictions"] = frictions
+        if oriented(self.script):
+            made["rotational_frictions"] = rotational_frictions(self.script, fix.words[4:], damp)
         return made
 
     def rigid(self, fix, baths):
@@ -223,9 +243,20 @@ class Motion:
         return made
 
     def brownian(self, fix):
-        said = options(fix.words[2:], {"gamma_t": 1, "rng": 1, "gamma_r": 1})
-        return {"type": "brownian", "temperature": self.number(fix.words[0]),
+        said = options(fix.words[2:], {"gamma_t": 1, "rng": 1, "gamma_r": 1,
+                                       "planar_rotation": 1, "dipole": 3, "gamma_t_eigen": 3,
+                                       "gamma_r_eigen": 3})
+        if "dipole" in said or "gamma_t_eigen" in said or "gamma_r_eigen" in said:
+            raise NotUnderstood(f"fix {fix.style} with frictions along axes")
+        made = {"type": "brownian", "temperature": self.number(fix.words[0]),
                 "friction": self.script.units.friction(self.number(said["gamma_t"][0]))}
+        if fix.style != "brownian" and "gamma_r" in said:
+            if said.get("planar_rotation") == ["yes"] and self.script.dimension == 3:
+                raise NotUnderstood("fix brownian with planar_rotation in three dimensions")
+            self.script.turning.add(True)
+            made["rotational_friction"] = self.script.units.friction(
+                self.number(said["gamma_r"][0]))
+        return made
 
 
 def deformation(fix, box, timestep, steps, number):

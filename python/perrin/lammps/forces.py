@@ -4,7 +4,7 @@ import math
 import re
 
 from perrin.importing.lines import NotUnderstood
-from perrin.lammps import charmm
+from perrin.lammps import aniso, charmm
 from perrin.lammps.charges import charge_force, separated, uncharged
 
 SUFFIX = re.compile(r"/(omp|opt|gpu|kk|intel)$")
@@ -91,6 +91,10 @@ class Pairs:
                 made.append((charge_force(script, kind, own, cutoff), None))
                 if style is None:
                     continue
+            if style in aniso.STYLES:
+                made += [(with_all_pairs(force, types) if "pairs" in force else force, None)
+                         for force in aniso.forces(script, style, settings, table, not self.mixed)]
+                continue
             if charmm.of_style(style):
                 made += [(force, None) for force in charmm.pair_forces(script, style, settings,
                                                                        table)]
@@ -120,7 +124,7 @@ def with_all_pairs(force, types):
     return force
 
 
-STRENGTHS = ("epsilon", "depth", "amplitude", "dispersion", "repulsion", "gamma", "A", "C", "D")
+STRENGTHS = ("epsilon", "strength", "depth", "amplitude", "dispersion", "repulsion", "gamma", "A", "C", "D")
 
 
 def names(i, j):

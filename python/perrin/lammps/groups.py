@@ -50,8 +50,9 @@ class Groups:
                 if rest[0] != "all" else {"not": list(rest[1:])}
         elif style in ("delete", "clear"):
             self.groups.pop(name, None)
-        else:
-            raise NotUnderstood(f"group {style}")
+        else:  # listed where something uses it
+            self.groups[name] = {"unknown": f"the group {name}, by {style}"}
+            self.result.no_effect.append(line)
 
     def members(self, name):
         """Which particles of the start are in a group."""
@@ -61,6 +62,8 @@ class Groups:
         made = self.groups[name]
         if made is None:
             return np.ones(len(a.r), bool)
+        if "unknown" in made:
+            raise NotUnderstood(made["unknown"])
         if "types" in made:
             return np.isin(a.type, [int(t) for t in made["types"]])
         if "ids" in made or "molecules" in made:
@@ -89,6 +92,8 @@ class Groups:
             return "all"
         if name not in self.groups:
             raise NotUnderstood(f"the group {name} is not known")
+        if "unknown" in self.groups[name]:
+            raise NotUnderstood(self.groups[name]["unknown"])
         if name not in self.used_groups:
             self.used_groups[name] = self.groups[name]
             for key in ("and", "or", "not"):

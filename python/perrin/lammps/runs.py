@@ -3,9 +3,10 @@ import numpy as np
 
 from perrin.importing.lines import NotUnderstood
 from perrin.importing.write import Commented
-from perrin.lammps import fixes, forces
+from perrin.lammps import fixes, forces, reactions
 from perrin.lammps.bodies import bodies_of
 from perrin.lammps.fields import field
+from perrin.lammps.insertion import Insertion
 
 MEASURED = {"msd": "mean_square_displacement", "vacf": "velocity_autocorrelation", "rdf": "rdf",
             "gyration/chunk": "chain_size"}
@@ -51,7 +52,44 @@ class Runs:
         stage = {"type": "md", "steps": steps, **self.moving(made, held, step)}
         if deform is not None and steps:
             stage["deform"] = deform
+        gas = [f for f in self.fixes.values() if f.style == "gcmc"]
+        if gas:
+            self.exchange(gas, stage if made or held else None, steps, line)
+            return
+        self.react(stage)
         self.stage(stage, line)
+
+    def exchange(self, gas, md, steps, line):
+        """A run with fix gcmc: turns of stages."""
+        if len(gas) > 1:
+            raise NotUnderstood("several fixes gcmc", gas[1].line)
+        if md is not None and "integrators" in md:
+            raise NotUnderstood("fix gcmc beside several integrators", gas[0].line)
+        if md is None:
+            self.result.changed.append((gas[0].line, "velocities stay as they are in a run of Monte "
+                                        "Carlo alone"))
+        made = Insertion(self, gas[0])
+        self.reservoir = {str(made.kind): made.room}
+        for stage in made.stages(self, steps, md, line):
+            self.stage(stage, line, stage.get("steps", 0))
+        self.steps += 0 if md is not None else steps
+
+    def react(self, stage):
+        """Which stages make and break bonds."""
+        now = [f for f in self.fixes.values() if f.style in reactions.STYLES]
+        if now or self.reactions:
+            stage["name"] = f"run-{len(self.stages) + 1}"
+        for fix in now:
+            for known, names in self.reactions:
+                if known is fix:
+                    names.append(stage["name"])
+                    break
+            else:
+                self.reactions.append((fix, [stage["name"]]))
+
+    def count_of(self, kind):
+        """Particles of a type at the start."""
+        return int((self.start.type == kind).sum()) if self.count() or self.data else 0
 
     def rigidly(self):
         """Rigid bodies are those of the first run, and stay."""
@@ -150,9 +188,9 @@ class Runs:
         kinds = {t for n in names for t in (self.groups[n] or {}).get("types", [])}
         return len(kinds) == self.types
 
-    def stage(self, stage, line):
+    def stage(self, stage, line, steps=None):
         self.stages.append(Commented(stage, line))
-        self.steps += stage["steps"]
+        self.steps += stage["steps"] if steps is None else steps
         self.ran = True
 
     def begin(self, constrained):
@@ -170,8 +208,8 @@ class Runs:
         if style in fixes.MEASURES:
             self.result.no_effect.append(line)
             return
-        if style in (*fixes.BATHS, *fixes.MOVING, *fixes.RIGID, "setforce", "freeze", "move",
-                     "deform"):
+        if style in (*fixes.BATHS, *fixes.MOVING, *fixes.RIGID, *reactions.STYLES, "setforce",
+                     "freeze", "move", "deform", "gcmc"):
             self.fixes[name] = fixes.Fix(line, group, style, words)
             return
         if style == "adapt" and words[1:4] == ["pair", "soft", "a"] and len(words) == 7:

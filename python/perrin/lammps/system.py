@@ -187,9 +187,9 @@ class System:
                 made /= np.linalg.norm(made, axis=1)[:, None]
             a.set(name, chosen, made if key == "quat/random" else made * numbers[1])
         elif key == "quat":
-            axis, half = np.array(numbers[:3]), np.radians(numbers[3]) / 2
-            axis = axis / np.linalg.norm(axis)
-            a.set(name, chosen, [np.cos(half), *(np.sin(half) * axis)])
+            half = np.radians(numbers[3]) / 2  # LAMMPS normalises the whole, not the axis
+            made = np.array([np.cos(half), *(np.sin(half) * np.array(numbers[:3]))])
+            a.set(name, chosen, made / np.linalg.norm(made))
         else:
             a.set(name, chosen, numbers if count > 1 else numbers[0])
         return rest
