@@ -452,7 +452,7 @@ run 60
     ("fix 9 all spring tether 5.0 1 1 1 0\nfix 8 all move rotate 0 0 0 0 0 1 5", "fix move rotate"),
     ("fix 9 all spring couple 1 5.0 1 0 0 1", "the group 1 is not known"),
     ("kspace_modify slab nozforce", "slab nozforce"),
-    ("set group all charge 1.0", "expected set type"),
+    ("set group all vx 1.0", "set group … vx"),
 ])
 def test_what_of_it_is_listed(tmp_path, line, said):
     text = SCRIPTS["melt"].replace("\nfix 1 all nve", f"\n{line}\nfix 1 all nve")

@@ -183,8 +183,8 @@ def moments_of(script):
 
 def propelled(script, words):
     """Forces of fix propel/self."""
-    words = list(words)
-    if words[0] in ("dipole", "velocity", "quat") and len(words) > 1:  # as before 2021
+    words = [w for w in words if w != "qvector"]
+    if words[0] in ("dipole", "velocity", "quat") and len(words) > 1:  # mode, then magnitude
         words[0], words[1] = words[1], words[0]
     push, how = script.number(words[0]), words[1]
     if how == "velocity":

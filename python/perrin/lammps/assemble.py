@@ -139,7 +139,8 @@ def of_bodies(script, job):
     if bodies.charges:
         job["attributes"] = {"charge": {"types": bodies.charges, "default": 0}}
     for name, made in script.used_groups.items():
-        if made and {"ids", "molecules", "box"} & set(made):
+        if made and {"ids", "molecules", "box"} & set(made) and \
+                name not in script.rigid_groups.values():
             script.used_groups[name] = bodies.group(script.members(name))
     if any("on" not in force for _, force in script.fields):
         script.used_groups["atoms"] = {"not": ["bodies"]}

@@ -62,13 +62,18 @@ class Kind:
 def bodies_of(script):
     """The bodies of all rigid fixes of a script."""
     a, flat = script.start, script.dimension == 2
-    body, last = np.full(len(a.r), -1), -1
+    body, last, fixes = np.full(len(a.r), -1), -1, []
     for fix in script.rigid.values():
         of, _ = membership(script, fix)
+        fixes += [fix] * (int(of.max()) + 1)
         if ((of >= 0) & (body >= 0)).any():
             raise NotUnderstood(f"fix {fix.style}: particles of a body of another fix", fix.line)
         body = np.where(of >= 0, of + last + 1, body)
         last = body.max()
+    if last >= 0:  # bodies in the order of their first particles
+        order = np.argsort(np.unique(body[body >= 0], return_index=True)[1])
+        body = np.where(body >= 0, np.argsort(order)[body], -1)
+        fixes = [fixes[k] for k in order]
     masses, kinds, centers = a.masses_of(script.masses), [], []
     refuse(script, a, body)
     order = np.argsort(body, kind="stable")
@@ -78,7 +83,11 @@ def bodies_of(script):
     if len(kinds) > MOST:
         raise NotUnderstood(f"{len(kinds)} different rigid bodies; the job would need a type for "
                             "each")
-    return made_of(script, a, body, kinds, centers)
+    made = made_of(script, a, body, kinds, centers)
+    first = int((body < 0).sum())
+    for k, fix in enumerate(fixes):
+        made.centers.setdefault(id(fix), []).append(first + k)
+    return made
 
 
 def centre(a, members, masses, kinds, flat):
@@ -134,7 +143,15 @@ class Bodies:
 
     def __init__(self, settings, start, body, charges, ids):
         self.settings, self.start, self.body = settings, start, body
-        self.charges, self.ids = charges, ids
+        self.charges, self.ids, self.centers = charges, ids, {}  # centers: {id of a fix: ids}
+
+    def groups(self, rigid):
+        """{name: group} of the centres of each fix."""
+        from perrin.lammps.groups import ranges
+        if len(rigid) == 1:
+            return {"bodies": {"types": list(self.settings)}}
+        return {f"bodies-{k}": {"ids": ranges(np.array(self.centers[id(fix)]))}
+                for k, fix in enumerate(rigid, 1)}
 
     def group(self, members):
         """A group of the job of some particles of before."""

@@ -50,6 +50,10 @@ def pair_forces(script, style, settings, table):
     else:
         a, b = v[2:4] if len(v) > 3 else (inner, outer)
         strength = script.units.coulomb / script.dielectric
+        if kind == "charmm":
+            script.result.changed.append((script.pairs.lines[-1], "forces are derivatives of the "
+                                          "energies; LAMMPS leaves out, between charges, that of "
+                                          "the function that falls"))
         made.append({"type": "pair_formula", "energy": f"S*{strength:.12g}*{CHARGES[kind]}; S = " +
                      FALL.format(a=a, b=b), "cutoff": b,
                      "pairs": [{"types": [str(i), str(j)]} for i in range(1, script.types + 1)
@@ -78,6 +82,10 @@ def ends_of_dihedrals(script, acting):
     for pair, weight in sorted(total.items()):
         lists[round(weight, 9)].append(list(pair))
     made, pairs = [], entries(numbers_of(script, table, 2))
+    if script.pairs.styles[index][0].endswith("implicit"):
+        script.result.not_understood.append((script.bonded["dihedral"].lines[0], "charges between "
+                                             "the ends of dihedrals, which go as 1/r^2 here"))
+        acting = []
     charged = [f for f in acting if f["type"] == "ewald" or "charge_1" in f.get("energy", "")]
     for weight, ends in lists.items():
         made.append({"type": "special_pairs", "from": "list", "list": ends, "scale": weight,

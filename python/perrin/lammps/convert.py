@@ -49,7 +49,8 @@ class Script(System, Groups, Styles, Charges, Runs):
         self.dielectric, self.charges = 1.0, {}
         self.data_particles, self.rewritten = None, False
         self.shake, self.constrained = None, False
-        self.rigid, self.bodies, self.excluded, self.apart = {}, None, [], False
+        self.rigid, self.rigid_groups, self.bodies = {}, {}, None
+        self.excluded, self.apart = [], False
         self.axis, self.disc, self.turning = None, False, set()
         self.reactions, self.reservoir = [], {}
         self.whole = None  # the type that fills the box as one lattice

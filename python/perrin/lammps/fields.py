@@ -3,7 +3,7 @@ from perrin.importing.lines import NotUnderstood
 from perrin.lammps.aniso import propelled
 
 
-def field(script, group, style, words):
+def field(script, group, style, words, line):
     """Forces of a fix, or None where it is of another kind."""
     number, made = script.number, None
     if style == "addforce":
@@ -24,6 +24,7 @@ def field(script, group, style, words):
         made = [{"type": "tether", "stiffness": [number(words[0])] * 3}]
     elif style == "propel/self":
         made = propelled(script, words)
+        script.result.changed.append((line, "the pressure has no part of this force"))
     elif style == "spring":
         return [spring(script, group, words)]
     if made is None:

@@ -75,7 +75,9 @@ class Motion:
             elif fix.style in RIGID:
                 mine = [b for b in baths if b.group in (fix.group, "all")]
                 used.update(id(b) for b in mine)
-                made.append(("all" if self.script.bodies.only() else "bodies",
+                script = self.script
+                alone = script.bodies.only() and len(script.rigid) == 1
+                made.append(("all" if alone else script.rigid_groups[id(fix)],
                              self.rigid(fix, mine), fix.line))
             elif fix.style.startswith("brownian"):
                 made.append((fix.group, self.brownian(fix), fix.line))

@@ -108,7 +108,9 @@ class Runs:
         if self.bodies is None:
             self.rigid = rigid
             self.bodies = bodies_of(self)
-            self.groups["bodies"] = {"types": list(self.bodies.settings)}
+            made = self.bodies.groups(list(rigid.values()))
+            self.groups.update({"bodies": {"types": list(self.bodies.settings)}, **made})
+            self.rigid_groups = dict(zip(map(id, rigid.values()), made))
 
     def moving(self, made, held, step):
         """"integrator" or "integrators" of a stage; what no fix moves is frozen."""
@@ -181,8 +183,9 @@ class Runs:
     def covered(self, names):
         """Whether every particle is in one of the groups, as far as that is known."""
         if self.bodies is not None:
-            return bool(np.logical_or.reduce([self.bodies.body >= 0 if n == "bodies" else
-                                              self.members(n) for n in names]).all())
+            return bool(np.logical_or.reduce([
+                self.bodies.body >= 0 if n in self.rigid_groups.values() else self.members(n)
+                for n in names]).all())
         if self.atoms is not None:
             return bool(np.logical_or.reduce([self.members(n) for n in names]).all())
         kinds = {t for n in names for t in (self.groups[n] or {}).get("types", [])}
@@ -220,7 +223,7 @@ class Runs:
             self.shake = fixes.Fix(line, group, style, words)
             self.shake.name = name
             return
-        made = field(self, group, style, words)
+        made = field(self, group, style, words, line)
         if made is None:
             raise NotUnderstood(f"fix {style}")
         if self.ran:

@@ -157,9 +157,12 @@ class System:
                 self.rewrite().type[self.chosen(style, which)] = int(rest.pop(0))
             elif key == "charge":
                 value = self.number(rest.pop(0))
-                if self.data is None and style == "type":
+                if self.data is None and style == "type" and "charge" not in self.start.extra:
                     self.set_charge(which, value)
                 else:
+                    for kind, q in self.charges.items():
+                        self.start.set("charge", self.start.type == int(kind), q)
+                    self.charges = {}
                     self.rewrite().set("charge", self.chosen(style, which), value)
             elif key == "image":
                 self.result.no_effect.append(line)
