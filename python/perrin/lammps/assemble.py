@@ -205,14 +205,11 @@ def constrained(script, job):
 
 def interactions(script, held):
     result, made = script.result, []
-    try:
-        for force, note in script.pairs.forces(script):
-            made.append(Commented(force, script.pairs.lines[-1]))
-            if note:
-                result.changed.append((script.pairs.lines[-1], note))
-    except NotUnderstood as error:
-        line = script.pairs.lines[-1] if script.pairs.lines else script.system_line
-        result.not_understood.append((line, str(error)))
+    pairs, failed = script.pairs.forces(script)
+    line = script.pairs.lines[-1] if script.pairs.lines else script.system_line
+    made += [Commented(force, line) for force, _ in pairs]
+    result.changed += [(line, note) for _, note in pairs if note]
+    result.not_understood += [(line, why) for why in failed]
     for kind, part in script.bonded.items():
         try:
             made += [Commented(force, part.lines[0])

@@ -65,6 +65,8 @@ def bodies_of(script):
     body, last, fixes = np.full(len(a.r), -1), -1, []
     for fix in script.rigid.values():
         of, _ = membership(script, fix)
+        if not (of >= 0).any():
+            raise NotUnderstood(f"fix {fix.style}: bodies without particles at the start", fix.line)
         fixes += [fix] * (int(of.max()) + 1)
         if ((of >= 0) & (body >= 0)).any():
             raise NotUnderstood(f"fix {fix.style}: particles of a body of another fix", fix.line)

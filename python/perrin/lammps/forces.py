@@ -1,6 +1,7 @@
 """Pair interactions of LAMMPS as forces of Perrin. Numbers are the script's: `units` converts none
 here, since energies and lengths of a job are those of the script (perrin.lammps.units)."""
 import math
+import os
 import re
 
 from perrin.importing.lines import NotUnderstood
@@ -79,36 +80,58 @@ class Pairs:
             self.coefficient(both + row[2 if name == "PairIJ Coeffs" else 1:], types, None)
 
     def forces(self, script):
-        """[(force, note or None)] of all styles."""
-        made, types, number = [], script.types, script.number
+        """[(force, note or None)] of all styles, and reasons why one has none."""
+        made, failed = [], []
         for index, (style, settings) in enumerate(self.styles):
-            if style in ("none", "zero"):
-                continue
             table = {(i, j): words for (k, i, j), words in self.coefficients.items() if k == index}
-            named, (style, kind) = style, uncharged(style)
-            if kind is not None:
-                (settings, table), own, cutoff = separated(named, settings, table, kind, style)
-                made.append((charge_force(script, kind, own, cutoff), None))
-                if style is None:
-                    continue
-            if style in aniso.STYLES:
-                made += [(with_all_pairs(force, types) if "pairs" in force else force, None)
-                         for force in aniso.forces(script, style, settings, table, not self.mixed)]
-                continue
-            if charmm.of_style(style):
-                made += [(force, None) for force in charmm.pair_forces(script, style, settings,
-                                                                       table)]
-                continue
-            if style not in PAIRS:
-                raise NotUnderstood(f"pair_style {style}")
-            if not self.mixed:
-                missing = [i for i in range(1, types + 1) if (i, i) not in table]
-                if missing and not table:
-                    raise NotUnderstood(f"pair_style {style} without pair_coeff")
-            for force, note in PAIRS[style](settings, table, types, self.modify, number,
-                                            not self.mixed):
-                made.append((with_all_pairs(force, types), note))
+            try:
+                if style not in ("none", "zero"):
+                    made += self.of_style(script, style, settings, table)
+            except NotUnderstood as error:
+                failed.append(str(error))
+        return made, failed
+
+    def of_style(self, script, style, settings, table):
+        types, mixing = script.types, not self.mixed
+        if style in aniso.STYLES:
+            return [(with_all_pairs(force, types) if "pairs" in force else force, None)
+                    for force in aniso.forces(script, style, settings, table, mixing)]
+        if charmm.of_style(style):
+            return [(force, None) for force in charmm.pair_forces(script, style, settings, table)]
+        if style == "table":
+            return tabulated(script, table, types)
+        made, (named, (style, kind)) = [], (style, uncharged(style))
+        if kind is not None:
+            (settings, table), own, cutoff = separated(named, settings, table, kind, style)
+            made.append((charge_force(script, kind, own, cutoff), None))
+            if style is None:
+                return made
+        if style not in PAIRS:
+            raise NotUnderstood(f"pair_style {style}")
+        if mixing and not table:
+            raise NotUnderstood(f"pair_style {style} without pair_coeff")
+        for force, note in PAIRS[style](settings, table, types, self.modify, script.number, mixing):
+            made.append((with_all_pairs(force, types), note))
         return made
+
+
+def tabulated(script, table, types):
+    """pair_style table: the same files, which a job reads, too."""
+    missing = [(i, j) for i in range(1, types + 1) for j in range(i, types + 1)
+               if (i, j) not in table]
+    if missing:
+        raise NotUnderstood(f"pair_style table without rows for the types {missing[0][0]} and "
+                            f"{missing[0][1]}")
+    pairs = []
+    for (i, j), (file, *words) in sorted(table.items()):
+        path = script.file(file)
+        if not os.path.exists(path):
+            raise NotUnderstood(f"the file {file} is not there")
+        pairs.append({"types": names(i, j), "file": os.path.relpath(path, script.folder),
+                      **({"keyword": words[0]} if words else {}),
+                      **({"cutoff": script.number(words[1])} if len(words) > 1 else {})})
+    return [({"type": "pair_table", "pairs": pairs}, "a spline is between the rows of a table in "
+             "place of LAMMPS's own points")]
 
 
 def with_all_pairs(force, types):
@@ -262,7 +285,7 @@ def dpd_thermostat(settings, table, types, modify, number, mixing):
     return [({"type": "dpd_thermostat", "temperature": number(settings[0]), **force}, note)]
 
 
-PAIRS = {"lj/cut": lennard_jones, "lj/smooth/linear": smooth_linear,
+PAIRS = {"lj/cut": lennard_jones, "lj/smooth/linear": smooth_linear, "lj/sf": smooth_linear,
          "morse": simple("morse", ["depth", "steepness", "distance"]),
          "buck": simple("buckingham", ["amplitude", "rho", "dispersion"]),
          "mie/cut": simple("mie", ["epsilon", "sigma", "repulsive", "attractive"]),

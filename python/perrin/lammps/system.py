@@ -137,10 +137,10 @@ class System:
 
     def rewrite(self):
         """The job has a start of its own in place of the data file."""
-        self.whole = None
+        made, self.whole = self.start, None
         if self.data is not None:
             self.rewritten = True
-        return self.start
+        return made
 
     def do_set(self, rest, line):
         style, which, rest = rest[0], rest[1], list(rest[2:])
