@@ -190,6 +190,8 @@ pair_coeff 1 1 1.0 1.0
 timestep 0.002
 run 20
 """
+AMBER = (CHARMM % "pair_style lj/cut/coul/long 5.5 6.0\nkspace_style ewald 1e-6").replace(
+    " 0.05 2.8", "").replace("180 1.0", "180 0").replace("2 0 0.5", "2 0 0")
 BOTH = "fix 1 all nve/sphere update dipole"
 SCRIPTS = {
     "shake": WATER % "shake 1e-8 100 0 b 1 a 1",
@@ -205,6 +207,10 @@ SCRIPTS = {
     .replace("3 180 1.0", "3 180 0").replace("2 0 0.5", "2 0 0"),
     "charmm/coul/long": CHARMM % "pair_style lj/charmm/coul/long 4.0 5.5 6.0\n"
                                  "kspace_style ewald 1e-6",
+    "weights of amber": AMBER.replace("special_bonds charmm", "special_bonds amber"),
+    "weights": AMBER.replace("special_bonds charmm", "special_bonds lj/coul 0 0 0.5"),
+    "weights of charges": AMBER.replace("special_bonds charmm",
+                                        "special_bonds lj 0 0 1 coul 0 0 0.25"),
     "gayberne x": ELLIPSOIDS % ("3 1 1", "1.0 3.0 1.0", "1.0 0.2 1 1 0.2 1 1"),
     "gayberne y": ELLIPSOIDS % ("1 3 1", "1.0 1.0 2.0", "1.0 1.5 0.3 1.5 1.5 0.3 1.5"),
     "gayberne z general": ELLIPSOIDS % ("1 1 3", "0.8 2.0 1.3", "1.1 1 1 0.2 1 1 0.2"),

@@ -403,10 +403,26 @@ def test_weights_of_charges(tmp_path):
         "0 9 zlo zhi\n\nMasses\n\n1 1\n\nAtoms # full\n\n1 1 1 1 1 1 1\n2 1 1 -1 2 1 1\n"
         "3 1 1 0.5 3 1 1\n\nBonds\n\n1 1 1 2\n2 1 2 3\n")
     told = job_of(tmp_path, text, data=False).not_understood
-    assert len(told) == 1 and "weights (0.0, 0.0, 0.0) of charges" in told[0][1]
+    assert len(told) == 1 and "(0.0, 0.0, 0.0) of charges" in told[0][1]
     same = text.replace("lj 0 1 1", "lj/coul 0 1 1")
     result = job_of(tmp_path, same, data=False)
     assert not result.not_understood and "ignore" not in result.job
+
+
+def test_names_behind_masses(tmp_path):
+    """Perrin calls types by the words behind their masses; the job names them by number."""
+    (tmp_path / "named.data").write_text(
+        "named\n\n2 atoms\n2 atom types\n\n0 9 xlo xhi\n0 9 ylo yhi\n0 9 zlo zhi\n\nMasses\n\n"
+        "1 2.0 # CA\n2 3.0 # OW\n\nAtoms # atomic\n\n1 1 1 1 1\n2 2 2.5 1 1\n")
+    text = ("read_data named.data\nmass 2 5.0\npair_style lj/cut 3\npair_coeff * * 1 1\n"
+            "pair_coeff 1 2 2.0 1.1\nfix 1 all nve\nrun 1\n")
+    result = job_of(tmp_path, text, data=False)
+    assert not result.not_understood
+    (tmp_path / "job.json").write_text(result.text)
+    sim = perrin.Simulation(str(tmp_path / "job.json"), output_dir=str(tmp_path / "out"),
+                            device="cpu")
+    assert list(sim.masses) == [2.0, 5.0]
+    assert sim.totals.potential == pytest.approx(8 * ((1.1 / 1.5)**12 - (1.1 / 1.5)**6), rel=1e-6)
 
 
 def test_springs_and_prescribed_motion(tmp_path):

@@ -8,9 +8,7 @@ from perrin.lammps.aniso import turn_start
 from perrin.lammps.charmm import ends_of_dihedrals
 from perrin.lammps.constraints import constraints
 from perrin.lammps.reactions import dynamic_bonds
-
-
-CHARGE_FORCES = ("coulomb", "coulomb_dsf", "debye_hueckel", "ewald")
+from perrin.lammps.special import CHARGES, exclusions
 
 
 def assemble(script, last=True):
@@ -40,13 +38,14 @@ def assemble(script, last=True):
     if script.used_groups:
         job["groups"] = dict(script.used_groups)
     job["forces"] = made + [force for _, force in script.fields]
-    exclusions(script, job)
+    if script.start_lists().get("bond"):
+        exclusions(script, job, script.system_line)
     left = [f"{k}s" for k in ("bond", "angle", "dihedral", "improper")
             if script.data and script.data.counts.get(f"{k}s") and not any(
                 force["type"].startswith(f"{k}_") for force in made) and not held.get(k, set()) >= set(
                     range(1, script.kinds(k) + 1))]
     style = (script.style or (script.data.style if script.data else None) or "").split()
-    charges = any(force["type"] in CHARGE_FORCES or "charge_1" in str(force.get("energy"))
+    charges = any(force["type"] in CHARGES or "charge_1" in str(force.get("energy"))
                   for force in made)
     charged = {"charge", "full", "dipole", "wavepacket"} & set(style)
     if charged and script.data and not charges:
@@ -83,6 +82,8 @@ def system(script):
     elif script.data is not None:
         made = {"type": "file", "path": os.path.relpath(script.data_path, script.folder),
                 "format": "lammps"}
+        if script.data.labels:
+            made["types"] = {label: kind for kind, label in script.data.labels.items()}
         style = script.style or script.data.style
         if style:
             made["atom_style"] = style
@@ -92,7 +93,7 @@ def system(script):
         changed = {str(k): m for k, m in sorted(script.masses.items())
                    if k not in own or script.data.masses[str(k)] != m}
         if changed:
-            made["masses"] = changed
+            made["masses"] = {script.data.labels.get(k, k): m for k, m in changed.items()}
         if script.velocity is not None:
             made["velocities"] = False
     elif script.atoms is not None:
@@ -225,24 +226,6 @@ def interactions(script, held):
     except NotUnderstood as error:
         result.not_understood.append((line, str(error)))
     return made
-
-
-def exclusions(script, job):
-    """special_bonds: which pairs along bonds have no pair force."""
-    if script.data is None or not script.data.counts.get("bonds"):
-        return
-    table = {(1, 1, 1): [], (0, 1, 1): ["bonds"], (0, 0, 1): ["bonds", "angles"],
-             (0, 0, 0): ["bonds", "angles", "dihedrals"]}
-    weights = tuple(script.special)
-    if weights not in table:
-        script.result.not_understood.append((script.system_line, "special_bonds with weights "
-                                             f"{weights}: pairs are excluded or not"))
-        weights = (0, 0, 0)
-    job["neighbors"] = {"exclusions": table[weights]}
-    if script.special_charges != weights and any(f["type"] in CHARGE_FORCES for f in job["forces"]):
-        script.result.not_understood.append((script.system_line, "special_bonds with weights "
-                                             f"{script.special_charges} of charges and {weights} "
-                                             "of other pairs: the job has the latter for both"))
 
 
 def observers(script):

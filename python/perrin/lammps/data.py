@@ -24,6 +24,7 @@ class Data:
         self.counts, self.masses, self.style = {}, {}, None
         self.box = {a: (-0.5, 0.5) for a in "xyz"}
         self.tilts, self.sections, self.rows = [0, 0, 0], {}, {}
+        self.labels = {}  # words behind masses, which name types elsewhere
         with open(path, errors="replace") as file:
             lines = file.read().split("\n")
         section = None
@@ -42,6 +43,8 @@ class Data:
                 self._header(text.split())
             elif section == "Masses":
                 self.masses[text.split()[0]] = float(text.split()[1])
+                if comment:
+                    self.labels[text.split()[0]] = comment.split()[0]
             elif section in COEFFICIENTS:
                 self.sections.setdefault(section, []).append(text.split())
             elif section in KEPT:

@@ -32,6 +32,8 @@ class Styles:
             word = words.pop(0)
             if word in known:
                 weights = charges = known[word]
+            elif word == "amber":
+                weights, charges = (0, 0, 0.5), (0, 0, 5 / 6)
             elif word in ("lj", "lj/coul", "coul"):
                 said, words = [self.number(w) for w in words[:3]], words[3:]
                 weights = weights if word == "coul" else said

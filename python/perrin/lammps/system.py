@@ -135,6 +135,12 @@ class System:
             raise NotUnderstood("there are no particles yet")
         return made
 
+    def start_lists(self):
+        """{"bond": how many there are at the start, …}."""
+        counts = self.data.counts if self.data is not None else {}
+        return {kind: counts.get(f"{kind}s", 0) for kind in ("bond", "angle", "dihedral",
+                                                             "improper")}
+
     def rewrite(self):
         """The job has a start of its own in place of the data file."""
         made, self.whole = self.start, None
