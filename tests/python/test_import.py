@@ -421,7 +421,7 @@ def test_names_behind_masses(tmp_path):
     (tmp_path / "job.json").write_text(result.text)
     sim = perrin.Simulation(str(tmp_path / "job.json"), output_dir=str(tmp_path / "out"),
                             device="cpu")
-    assert list(sim.masses) == [2.0, 5.0]
+    assert list(sim.masses) == pytest.approx([2.0, 5.0])
     assert sim.totals.potential == pytest.approx(8 * ((1.1 / 1.5)**12 - (1.1 / 1.5)**6), rel=1e-6)
 
 

@@ -148,6 +148,8 @@ class Motion:
             made["friction"] = frictions["1"]
         else:
             made["frictions"] = frictions
+            if self.script.bodies is not None:  # centres of bodies, which others move
+                made["friction"] = frictions["1"]
         if oriented(self.script):
             made["rotational_frictions"] = rotational_frictions(self.script, fix.words[4:], damp)
         return made

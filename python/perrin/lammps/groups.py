@@ -125,7 +125,7 @@ class Groups:
         within bodies."""
         within = np.zeros(0, int)
         for line, kind, names in self.excluded:
-            body = self.bodies.body if self.bodies is not None else None
+            body = self.bodies.body if self.bodies is not None and kind != "type" else None
             which = self.members(names[0]) if body is not None else None
             of = body[which] if body is not None else np.array([-1])
             same = kind == "group" and names[0] == names[1] and len(np.unique(of)) == 1
