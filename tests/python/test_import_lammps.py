@@ -40,8 +40,8 @@ def order_of(result, sim):
     return np.concatenate([np.arange(after, n), np.arange(first)])
 
 
-# Pressures: relative tolerance. LAMMPS's of constraints is that of a step of finite length; those of
-# bodies at the start (see import.md) and of active forces are others.
+# Pressures: relative tolerance. LAMMPS's of constraints is that of a step of finite length; those
+# of bodies at the start (see import.md) and of active forces are others.
 PRESSURE = {"shake": 1e-3, "rattle by mass": 1e-3, "rigid/small": None, "rigid": None,
             "rigid groups": None, "rigid charges": None, "propel/self": None,
             "propel/self quat": None, "charmm/coul/charmm": None}
@@ -216,7 +216,8 @@ def test_minimisation_before_constraints(tmp_path):
     ("propel/self quat", ("quat 5.0", "quat 5.0 qvector 0 1 0"), "expected the direction 1 0 0"),
     ("charmm implicit", ("3 180 0", "3 180 1.0"), "which go as 1/r^2"),
     ("charmm/coul/long", ("112 0 0", "112 20 2.3"), "springs between the ends of angles"),
-    ("charmm/coul/long", ("improper_coeff 1 12 0", "improper_coeff 1 12 35"), "angle that is not 0"),
+    ("charmm/coul/long", ("improper_coeff 1 12 0", "improper_coeff 1 12 35"),
+     "angle that is not 0"),
     ("weights", ("lj/coul 0 0 0.5", "lj/coul 0 0.2 0.5"), "expected 0 for pairs one and two"),
 ])
 def test_what_is_listed(tmp_path, name, change, said):

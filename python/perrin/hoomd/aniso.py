@@ -1,5 +1,5 @@
-"""Anisotropic pair potentials of HOOMD-blue. The axis of a particle is x of its frame in Perrin; long
-axes are z in HOOMD-blue and dipoles any vector, so that the start has other frames."""
+"""Anisotropic pair potentials of HOOMD-blue. The axis of a particle is x of its frame in Perrin;
+long axes are z in HOOMD-blue and dipoles any vector, so that the start has other frames."""
 import numpy as np
 
 from perrin.hoomd.values import number, vector

@@ -101,8 +101,8 @@ class Runs:
             self.result.data.append(path)
         self.system = Commented({"type": "file", "path": os.path.basename(path),
                                  "format": "gsd"}, self.system.line)
-        self.near(self.system.line, "frames of particles are turned: long axes and dipoles are x, in "
-                                    "the start and in what the job writes")
+        self.near(self.system.line, "frames of particles are turned: long axes and dipoles are x, "
+                                    "in the start and in what the job writes")
 
     def know(self, frame):
         """What the state says of itself."""

@@ -1,6 +1,6 @@
-"""Particles that look somewhere: pair styles gayberne and …/dipole/…, fix propel/self, and the frames
-of the job's start. The axis of a particle is x of its own frame in a job; LAMMPS has ellipsoids with
-any long axis, and dipoles in space."""
+"""Particles that look somewhere: pair styles gayberne and …/dipole/…, fix propel/self, and the
+frames of the job's start. The axis of a particle is x of its own frame in a job; LAMMPS has
+ellipsoids with any long axis, and dipoles in space."""
 import numpy as np
 
 from perrin.importing.lines import NotUnderstood

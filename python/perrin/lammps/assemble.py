@@ -40,10 +40,9 @@ def assemble(script, last=True):
     job["forces"] = made + [force for _, force in script.fields]
     if script.start_lists().get("bond"):
         exclusions(script, job, script.system_line)
-    left = [f"{k}s" for k in ("bond", "angle", "dihedral", "improper")
-            if script.data and script.data.counts.get(f"{k}s") and not any(
-                force["type"].startswith(f"{k}_") for force in made) and not held.get(k, set()) >= set(
-                    range(1, script.kinds(k) + 1))]
+    left = [f"{k}s" for k, count in script.start_lists().items() if count and not any(
+        force["type"].startswith(f"{k}_") for force in made) and not held.get(k, set()) >= set(
+            range(1, script.kinds(k) + 1))]
     style = (script.style or (script.data.style if script.data else None) or "").split()
     charges = any(force["type"] in CHARGES or "charge_1" in str(force.get("energy"))
                   for force in made)

@@ -130,6 +130,9 @@ def refuse(script, a, body):
         of = body[a.index(members)]
         if ((of >= 0).any(axis=1) & (of != of[:, :1]).any(axis=1)).any():
             raise NotUnderstood(f"{kind}s between a rigid body and another particle", line)
+    if any((body[a.index(members)] >= 0).any() for _, members in a.lists.values()):
+        script.result.changed.append((line, "bonds, angles and dihedrals within a body have no "
+                                      "energy"))
     if "quaternion" in a.extra or "dipole" in a.extra:
         raise NotUnderstood("rigid bodies of particles that have directions", line)
     charge = a.get("charge")

@@ -147,7 +147,8 @@ def with_all_pairs(force, types):
     return force
 
 
-STRENGTHS = ("epsilon", "strength", "depth", "amplitude", "dispersion", "repulsion", "gamma", "A", "C", "D")
+STRENGTHS = ("epsilon", "strength", "depth", "amplitude", "dispersion", "repulsion", "gamma",
+             "A", "C", "D")
 
 
 def names(i, j):

@@ -1,8 +1,8 @@
 """fix bond/create and fix bond/break as the "dynamic_bonds" of a job.
 
-In both a check is made at steps that are multiples of a number, and a particle takes part in one new
-bond a check. What differs is said by line: of several partners LAMMPS takes the nearest if both are
-each other's nearest, a job draws; of several bonds of a particle LAMMPS breaks the longest alone."""
+In both a check is made at steps that are multiples of a number, and a particle takes part in one
+new bond a check. What differs is said by line: of several partners LAMMPS takes the nearest if both
+are each other's nearest, a job draws; of several bonds of a particle LAMMPS breaks the longest."""
 import numpy as np
 
 from perrin.importing.lines import NotUnderstood

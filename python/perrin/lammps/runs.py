@@ -66,8 +66,8 @@ class Runs:
         if md is not None and "integrators" in md:
             raise NotUnderstood("fix gcmc beside several integrators", gas[0].line)
         if md is None:
-            self.result.changed.append((gas[0].line, "velocities stay as they are in a run of Monte "
-                                        "Carlo alone"))
+            self.result.changed.append((gas[0].line, "velocities stay as they are in a run of "
+                                        "Monte Carlo alone"))
         made = Insertion(self, gas[0])
         self.reservoir = {str(made.kind): made.room}
         for stage in made.stages(self, steps, md, line):

@@ -1,5 +1,5 @@
-"""special_bonds: which pairs along bonds are left out of pair forces, and pairs three bonds apart that
-act with a weight, as special_pairs and special_coulomb of a job."""
+"""special_bonds: which pairs along bonds are left out of pair forces, and pairs three bonds apart
+that act with a weight, as special_pairs and special_coulomb of a job."""
 import numpy as np
 
 from perrin.importing.lines import NotUnderstood
@@ -38,8 +38,8 @@ def three_apart(script):
 
 def weighted(script, forces, pairs, charges):
     if any(pairs[:2]) or any(charges[:2]):
-        raise NotUnderstood(f"special_bonds with weights {pairs} of pairs and {charges} of charges: "
-                            "expected 0 for pairs one and two bonds apart")
+        raise NotUnderstood(f"special_bonds with weights {pairs} of pairs and {charges} of "
+                            "charges: expected 0 for pairs one and two bonds apart")
     made, acting = [], [f for f in forces if "pairs" in f]
     if pairs[2]:
         if [f["type"] for f in acting] not in ([], ["lennard_jones"]):
@@ -47,15 +47,15 @@ def weighted(script, forces, pairs, charges):
                                 "apart, and other pair styles than Lennard-Jones")
         for force in acting:
             if force.get("truncation", "cut") != "cut" or "tail" in force:
-                script.result.changed.append((script.pairs.lines[-1], "pairs three bonds apart have "
-                                              "Lennard-Jones without shift"))
+                script.result.changed.append((script.pairs.lines[-1], "pairs three bonds apart "
+                                              "have Lennard-Jones without shift"))
             made.append({"type": "special_pairs", "scale": pairs[2], "pairs": [
                 {k: e[k] for k in ("types", "epsilon", "sigma")} for e in force["pairs"]]})
     if charges[2]:
         found = [f for f in forces if f["type"] in CHARGES]
         if found and found[0]["type"] not in ("ewald", "coulomb"):
-            raise NotUnderstood(f"special_bonds with the weight {charges[2]} of charges three bonds "
-                                f"apart, and {found[0]['type']}")
+            raise NotUnderstood(f"special_bonds with the weight {charges[2]} of charges three "
+                                f"bonds apart, and {found[0]['type']}")
         made += [{"type": "special_coulomb", "scale": charges[2],
                   **({"coulomb": f["coulomb"]} if "coulomb" in f else {})} for f in found]
     return made
