@@ -192,6 +192,26 @@ def test_minimisation_before_constraints(tmp_path):
                    quiet=True, device="cpu")
 
 
+def test_directions_go_on_in_another_job(tmp_path):
+    """Other forces after a run: the second job begins with the frames of the first."""
+    text = SCRIPTS["gayberne x"] + "pair_coeff 1 1 1.0 1.0 0.4 1 1 0.4 1 1\nrun 3\n"
+    result = job_of(tmp_path, text)
+    assert not result.not_understood and len(result.jobs) == 2
+    ends = []
+    for part, text in enumerate(result.texts):
+        (tmp_path / f"job-{part}.json").write_text(text)
+        with perrin.Simulation(str(tmp_path / f"job-{part}.json"), device="cpu", quiet=True,
+                               output_dir=str(tmp_path / ("out-2" if part else "out"))) as sim:
+            ends.append((sim.orientations.copy(), sim.angular_momenta.copy()))
+            sim.run()
+            ends.append((sim.orientations.copy(), sim.angular_momenta.copy()))
+            inertia = sim.moments_of_inertia
+            assert inertia[0] == pytest.approx([1.3 / 20 * 2, 1.3 / 20 * 10, 1.3 / 20 * 10])
+    assert np.abs(ends[1][1]).max() > 1e-4
+    np.testing.assert_allclose(ends[2][0], ends[1][0], atol=1e-6)
+    np.testing.assert_allclose(ends[2][1], ends[1][1], atol=1e-6)
+
+
 @pytest.mark.parametrize("name, change, said", [
     ("shake", ("b 1 a 1", "b 1 a 1 mol water"), "fix shake … mol"),
     ("shake", ("bond_style harmonic", "bond_style class2"), "whose value at rest is not known"),

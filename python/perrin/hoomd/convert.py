@@ -99,4 +99,3 @@ def literal(text):
         return ast.literal_eval(text) if isinstance(text, str) else text
     except (ValueError, SyntaxError):
         return text
-

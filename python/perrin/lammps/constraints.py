@@ -100,4 +100,7 @@ def at_rest(script, what, kind, known, fix):
     if style not in known:
         raise NotUnderstood(f"fix {fix.style}: {what}s of type {kind} and style {style}, whose "
                             "value at rest is not known", fix.line)
+    if len(words) < 2:
+        raise NotUnderstood(f"fix {fix.style}: coefficients of {what}s of type {kind} are missing",
+                            fix.line)
     return script.number(words[1])

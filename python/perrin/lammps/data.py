@@ -18,28 +18,18 @@ COLUMNS = {"atomic": "id type xyz", "charge": "id type charge xyz", "bond": "id 
 
 
 class Data:
-    """Box, counts, masses and coefficients; rows: {section: [words of each row]}."""
+    """Box, counts, masses and coefficients; particles are read where a job needs them."""
 
     def __init__(self, path):
-        self.counts, self.masses, self.style = {}, {}, None
+        self.path, self.counts, self.masses, self.style = path, {}, {}, None
         self.box = {a: (-0.5, 0.5) for a in "xyz"}
-        self.tilts, self.sections, self.rows = [0, 0, 0], {}, {}
+        self.tilts, self.sections = [0, 0, 0], {}
         self.labels = {}  # words behind masses, which name types elsewhere
-        with open(path, errors="replace") as file:
-            lines = file.read().split("\n")
-        section = None
-        for raw in lines[1:]:
-            text, _, comment = raw.partition("#")
-            text, comment = text.strip(), comment.strip()
-            if text in SECTIONS or text and text[0].isalpha() and section and \
-                    text[1:2].islower() and len(text.split()) <= 3 and not text[-1].isdigit():
-                section = text
+        for section, text, comment in self._lines():
+            if text == section:
                 if section == "Atoms" and comment:
                     self.style = comment
-                continue
-            if not text:
-                continue
-            if section is None:
+            elif section is None:
                 self._header(text.split())
             elif section == "Masses":
                 self.masses[text.split()[0]] = float(text.split()[1])
@@ -47,8 +37,22 @@ class Data:
                     self.labels[text.split()[0]] = comment.split()[0]
             elif section in COEFFICIENTS:
                 self.sections.setdefault(section, []).append(text.split())
-            elif section in KEPT:
-                self.rows.setdefault(section, []).append(text.split())
+
+    def _lines(self):
+        """(section, text, comment) of each line that is not empty; of a title the text is the
+        section."""
+        section = None
+        with open(self.path, errors="replace") as file:
+            next(file, None)
+            for raw in file:
+                text, _, comment = raw.partition("#")
+                text, comment = text.strip(), comment.strip()
+                if text in SECTIONS or text and text[0].isalpha() and section and \
+                        text[1:2].islower() and len(text.split()) <= 3 and \
+                        not text[-1].isdigit():
+                    section = text
+                if text:
+                    yield section, text, comment
 
     def _header(self, words):
         if words[-1] in ("xhi", "yhi", "zhi"):
@@ -60,8 +64,13 @@ class Data:
 
     def particles(self, style):
         """Particles, in the order of their ids. style: that of the script, where it names one."""
-        columns = self.columns(style or self.style)
-        table = self.rows.get("Atoms", [])
+        columns, rows = self.columns(style or self.style), {}
+        for section, text, _ in self._lines():
+            if section in KEPT and text != section:
+                rows.setdefault(section, []).append(text.split())
+        table = rows.get("Atoms", [])
+        if not table:
+            raise NotUnderstood("the data file has no particles")
         wide = sum(3 if c in ("xyz", "dipole") else 1 for c in columns)
         if any(len(row) not in (wide, wide + 3) for row in table):
             raise NotUnderstood(f"the rows of Atoms: expected {wide} columns, or {wide + 3} with "
@@ -86,7 +95,7 @@ class Data:
                 made.extra[name] = column.astype(int) if name == "molecule" else column.copy()
         if values.shape[1] > wide:
             made.r += values[:, wide:] @ made.cell()
-        self._more(made)
+        more(made, rows)
         return made
 
     def columns(self, style):
@@ -103,24 +112,22 @@ class Data:
             columns += [c for c in COLUMNS[word].split() if c not in columns]
         return columns
 
-    def _more(self, made):
-        """Velocities, shapes and lists of bonds."""
-        velocities = self.rows.get("Velocities", [])
-        if velocities:
-            rows = np.array([[float(w) for w in row] for row in velocities])
-            made.v = np.zeros_like(made.r)
-            where = made.index(rows[:, 0])
-            made.v[where] = rows[:, 1:4]
-            if rows.shape[1] >= 7:
-                made.set("spin", where, rows[:, 4:7])
-        shapes = self.rows.get("Ellipsoids", [])
-        if shapes:
-            rows = np.array([[float(w) for w in row] for row in shapes])
-            where = made.index(rows[:, 0])
-            made.set("shape", where, rows[:, 1:4])
-            made.set("quaternion", where, rows[:, 4:8])
-        for section, many in LISTS.items():
-            table = self.rows.get(section, [])
-            if table:
-                rows = np.array([[int(w) for w in row[1:2 + many]] for row in table])
-                made.lists[section[:-1].lower()] = rows[:, 0], rows[:, 1:]
+
+def more(made, rows_of):
+    """Velocities, shapes and lists of bonds."""
+    if "Velocities" in rows_of:
+        rows = np.array([[float(w) for w in row] for row in rows_of["Velocities"]])
+        made.v = np.zeros_like(made.r)
+        where = made.index(rows[:, 0])
+        made.v[where] = rows[:, 1:4]
+        if rows.shape[1] >= 7:
+            made.set("spin", where, rows[:, 4:7])
+    if "Ellipsoids" in rows_of:
+        rows = np.array([[float(w) for w in row] for row in rows_of["Ellipsoids"]])
+        where = made.index(rows[:, 0])
+        made.set("shape", where, rows[:, 1:4])
+        made.set("quaternion", where, rows[:, 4:8])
+    for section, many in LISTS.items():
+        if section in rows_of:
+            rows = np.array([[int(w) for w in row[1:2 + many]] for row in rows_of[section]])
+            made.lists[section[:-1].lower()] = rows[:, 0], rows[:, 1:]

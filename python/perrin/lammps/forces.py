@@ -89,6 +89,8 @@ class Pairs:
                     made += self.of_style(script, style, settings, table)
             except NotUnderstood as error:
                 failed.append(str(error))
+            except (IndexError, ValueError, KeyError) as error:
+                failed.append(f"pair_style {style}: words are missing or wrong ({error!r})")
         return made, failed
 
     def of_style(self, script, style, settings, table):

@@ -33,6 +33,10 @@ class Groups:
             self.groups[name] = {key: [  # ids of a job count from 0
                 [int(v) - first for v in w.split(":")] if ":" in w else int(w) - first
                 for w in rest]}
+            if style == "molecule" and self.data is not None and self.members_of_none(name):
+                # in a job these are no molecule, and bonds number them
+                self.groups[name] = {"ids": ranges(np.sort(self.start.numbers()[
+                    self.members(name)] - 1))}
         elif style == "region":
             made = self.regions[rest[0]]
             if self.atoms is None:
@@ -53,6 +57,11 @@ class Groups:
         else:  # listed where something uses it
             self.groups[name] = {"unknown": f"the group {name}, by {style}"}
             self.result.no_effect.append(line)
+
+    def members_of_none(self, name):
+        """Whether a group by molecules has particles that are in none, number 0."""
+        return any((entry[0] if isinstance(entry, list) else entry) == 0
+                   for entry in self.groups[name]["molecules"])
 
     def members(self, name):
         """Which particles of the start are in a group."""

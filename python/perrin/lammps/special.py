@@ -13,13 +13,15 @@ def exclusions(script, job, line):
     """`neighbors.exclusions` of a job that has bonds, and what is added for pairs with weights."""
     pairs, charged = tuple(script.special), any(f["type"] in CHARGES for f in job["forces"])
     charges = tuple(script.special_charges) if charged else pairs
-    if not three_apart(script):
-        pairs, charges = (*pairs[:2], pairs[1]), (*charges[:2], charges[1])
-    if pairs in EXCLUSIONS and charges == pairs:
-        job["neighbors"] = {"exclusions": EXCLUSIONS[pairs]}
-        return
     job["neighbors"] = {"exclusions": EXCLUSIONS.get(pairs, EXCLUSIONS[0, 0, 0])}
     try:
+        if pairs in EXCLUSIONS and charges == pairs:
+            return
+        if not three_apart(script):
+            pairs, charges = (*pairs[:2], pairs[1]), (*charges[:2], charges[1])
+            if pairs in EXCLUSIONS and charges == pairs:
+                job["neighbors"] = {"exclusions": EXCLUSIONS[pairs]}
+                return
         made = weighted(script, job["forces"], pairs, charges)
     except NotUnderstood as error:
         script.result.not_understood.append((line, str(error)))
