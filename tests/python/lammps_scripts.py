@@ -211,6 +211,11 @@ SCRIPTS = {
     "weights": AMBER.replace("special_bonds charmm", "special_bonds lj/coul 0 0 0.5"),
     "weights of charges": AMBER.replace("special_bonds charmm",
                                         "special_bonds lj 0 0 1 coul 0 0 0.25"),
+    "fourier": AMBER.replace("dihedral_style charmm", "dihedral_style hybrid fourier nharmonic")
+    .replace("dihedral_coeff 1 0.4 3 180 0", "dihedral_coeff 1 fourier 2 0.4 3 180 0.7 1 30")
+    .replace("dihedral_coeff 2 0.3 2 0 0", "dihedral_coeff 2 nharmonic 4 0.5 0.8 -0.3 1.2")
+    .replace("improper_style harmonic", "improper_style cvff")
+    .replace("improper_coeff 1 12 0", "improper_coeff 1 2.2 -1 2"),
     "gayberne x": ELLIPSOIDS % ("3 1 1", "1.0 3.0 1.0", "1.0 0.2 1 1 0.2 1 1"),
     "gayberne y": ELLIPSOIDS % ("1 3 1", "1.0 1.0 2.0", "1.0 1.5 0.3 1.5 1.5 0.3 1.5"),
     "gayberne z general": ELLIPSOIDS % ("1 1 3", "0.8 2.0 1.3", "1.1 1 1 0.2 1 1 0.2"),

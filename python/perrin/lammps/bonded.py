@@ -15,6 +15,19 @@ def charmm(v):  # what the weight means: perrin.lammps.charmm
     return {"terms": [{"stiffness": v[0], "multiplicity": int(v[1]), "phase": v[2]}]}
 
 
+def fourier(v):
+    rows = [v[1 + 3 * k:4 + 3 * k] for k in range(int(v[0]))]
+    return {"terms": [{"stiffness": k, "multiplicity": int(n), "phase": phase}
+                      for k, n, phase in rows]}
+
+
+def powers(v):
+    """Of -cos(phi), that of Ryckaert and Bellemans."""
+    if len(v) > 6:
+        raise NotUnderstood("dihedral_style nharmonic with more than 6 coefficients")
+    return {"c": [a * (-1) ** n for n, a in enumerate(v)] + [0] * (6 - len(v))}
+
+
 def improper(v):
     if v[1] != 0:
         raise NotUnderstood("improper_style harmonic with an angle that is not 0")
@@ -36,8 +49,11 @@ BONDED = {
             1 if int(v[2]) else 0)}]}),
     ("dihedral", "opls"): ("dihedral_opls", lambda v: {"k": v[:4]}),
     ("dihedral", "charmm"): ("dihedral_periodic", charmm),
-    ("dihedral", "multi/harmonic"): ("dihedral_ryckaert_bellemans", lambda v: {
-        "c": [a * (-1) ** n for n, a in enumerate(v[:5])] + [0]}),
+    ("dihedral", "multi/harmonic"): ("dihedral_ryckaert_bellemans", lambda v: powers(v[:5])),
+    ("dihedral", "nharmonic"): ("dihedral_ryckaert_bellemans", lambda v: powers(v[1:])),
+    ("dihedral", "fourier"): ("dihedral_periodic", fourier),
+    ("improper", "cvff"): ("improper_periodic", lambda v: {"terms": [
+        {"stiffness": v[0], "multiplicity": int(v[2]), "phase": 0 if v[1] > 0 else 180}]}),
 }
 
 
