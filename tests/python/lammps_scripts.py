@@ -216,6 +216,12 @@ SCRIPTS = {
     .replace("dihedral_coeff 2 0.3 2 0 0", "dihedral_coeff 2 nharmonic 4 0.5 0.8 -0.3 1.2")
     .replace("improper_style harmonic", "improper_style cvff")
     .replace("improper_coeff 1 12 0", "improper_coeff 1 2.2 -1 2"),
+    "weights and charmm": AMBER.replace("special_bonds charmm", "special_bonds amber").replace(
+        "lj/cut/coul/long 5.5 6.0", "lj/charmm/coul/long 5.0 5.5 6.0"),
+    "gromacs": AMBER.replace("pair_style lj/cut/coul/long 5.5 6.0",
+                             "pair_style lj/gromacs/coul/gromacs 4.0 6.0 0.5 5.8")
+    .replace("kspace_style ewald 1e-6", "").replace("special_bonds charmm",
+                                                    "dielectric 4.0\nspecial_bonds lj/coul 0 0 1"),
     "gayberne x": ELLIPSOIDS % ("3 1 1", "1.0 3.0 1.0", "1.0 0.2 1 1 0.2 1 1"),
     "gayberne y": ELLIPSOIDS % ("1 3 1", "1.0 1.0 2.0", "1.0 1.5 0.3 1.5 1.5 0.3 1.5"),
     "gayberne z general": ELLIPSOIDS % ("1 1 3", "0.8 2.0 1.3", "1.1 1 1 0.2 1 1 0.2"),

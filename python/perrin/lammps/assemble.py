@@ -39,7 +39,7 @@ def assemble(script, last=True):
         job["groups"] = dict(script.used_groups)
     job["forces"] = made + [force for _, force in script.fields]
     if script.start_lists().get("bond"):
-        exclusions(script, job, script.system_line)
+        exclusions(script, job, line_of(script))
     left = [f"{k}s" for k, count in script.start_lists().items() if count and not any(
         force["type"].startswith(f"{k}_") for force in made) and not held.get(k, set()) >= set(
             range(1, script.kinds(k) + 1))]
@@ -52,7 +52,7 @@ def assemble(script, last=True):
     if left:
         job["ignore"] = left
     if "bonds" in left and 0 in script.special:
-        result.not_understood.append((script.system_line, "LAMMPS excludes pairs along bonds that "
+        result.not_understood.append((line_of(script), "LAMMPS excludes pairs along bonds that "
                                       "have no force; the job does not"))
     if script.reactions:
         try:
@@ -121,7 +121,7 @@ def system(script):
 
 def directions(script, job):
     """Particles that look somewhere; whether they turn is what the fixes say."""
-    line = script.pairs.lines[0] if script.pairs.lines else script.system_line
+    line = script.pairs.lines[0] if script.pairs.lines else line_of(script)
     try:
         job["orientations"] = turn_start(script, line) if script.part == 1 else {}
     except NotUnderstood as error:
@@ -191,6 +191,11 @@ def raise_no_particles(script):
                                          "the commands that would make them is understood"))
 
 
+def line_of(script):
+    """Where special_bonds is, or the system; a part after the first has none of its own."""
+    return script.special_line or script.system_line or Line(script.path, 0, "")
+
+
 def constrained(script, job):
     """Types of bonds and angles that need no force, since constraints hold them."""
     if not script.constrained:
@@ -206,7 +211,7 @@ def constrained(script, job):
 def interactions(script, held):
     result, made = script.result, []
     pairs, failed = script.pairs.forces(script)
-    line = script.pairs.lines[-1] if script.pairs.lines else script.system_line
+    line = script.pairs.lines[-1] if script.pairs.lines else line_of(script)
     made += [Commented(force, line) for force, _ in pairs]
     result.changed += [(line, note) for _, note in pairs if note]
     result.not_understood += [(line, why) for why in failed]

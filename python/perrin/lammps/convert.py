@@ -34,7 +34,7 @@ class Script(System, Groups, Styles, Charges, Runs):
         self.path, self.result, self.folder, self.name = path, result, folder, name
         self.variables = Variables(variables, self.keyword)
         self.units, self.dimension, self.boundary = Units(), 3, ["p", "p", "p"]
-        self.special, self.style = (0.0, 0.0, 0.0), None
+        self.special, self.style, self.special_line = (0.0, 0.0, 0.0), None, None
         self.lattice, self.regions, self.atoms, self.data = None, {}, None, None
         self.masses, self.types, self.timestep = {}, 0, None
         self.pairs = forces.Pairs()

@@ -5,7 +5,7 @@ import os
 import re
 
 from perrin.importing.lines import NotUnderstood
-from perrin.lammps import aniso, charmm
+from perrin.lammps import aniso, charmm, gromacs
 from perrin.lammps.charges import charge_force, separated, uncharged
 
 SUFFIX = re.compile(r"/(omp|opt|gpu|kk|intel)$")
@@ -100,6 +100,9 @@ class Pairs:
                     for force in aniso.forces(script, style, settings, table, mixing)]
         if charmm.of_style(style):
             return [(force, None) for force in charmm.pair_forces(script, style, settings, table)]
+        if style in gromacs.STYLES:
+            return [(with_all_pairs(force, types), None) for force in gromacs.pair_forces(
+                script, style, settings, table, mixing)]
         if style == "table":
             return tabulated(script, table, types)
         made, (named, (style, kind)) = [], (style, uncharged(style))
@@ -150,7 +153,7 @@ def with_all_pairs(force, types):
 
 
 STRENGTHS = ("epsilon", "strength", "depth", "amplitude", "dispersion", "repulsion", "gamma",
-             "A", "C", "D")
+             "A", "C", "D", "a", "b", "c")
 
 
 def names(i, j):

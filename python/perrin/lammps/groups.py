@@ -22,7 +22,7 @@ class Groups:
                 bounds = [int(w) for w in rest[1:]]
                 kinds = [t for t in range(1, self.types + 1) if test(t, *bounds)]
             else:
-                kinds = [t for w in rest for t in forces.several(w, self.types)]
+                kinds = [t for w in rest for t in forces.several(w.replace(":", "*"), self.types)]
             self.groups[name] = {"types": [str(t) for t in kinds]}
         elif style in ("id", "molecule"):
             if rest[0] == "<>":

@@ -5,6 +5,7 @@ import numpy as np
 from perrin.importing.lines import NotUnderstood
 
 CHARGES = ("coulomb", "coulomb_dsf", "debye_hueckel", "ewald")
+FALLING = "S*4*epsilon*((sigma/r)^12 - (sigma/r)^6)"  # of perrin.lammps.charmm
 EXCLUSIONS = {(1, 1, 1): [], (0, 1, 1): ["bonds"], (0, 0, 1): ["bonds", "angles"],
               (0, 0, 0): ["bonds", "angles", "dihedrals"]}
 
@@ -44,17 +45,19 @@ def weighted(script, forces, pairs, charges):
                             "charges: expected 0 for pairs one and two bonds apart")
     made, acting = [], [f for f in forces if "pairs" in f]
     if pairs[2]:
-        if [f["type"] for f in acting] not in ([], ["lennard_jones"]):
+        acting = [f for f in acting if "charge_1" not in f.get("energy", "")]
+        if any(f["type"] != "lennard_jones" and not f.get("energy", "").startswith(FALLING)
+               for f in acting) or len(acting) > 1:
             raise NotUnderstood(f"special_bonds with the weight {pairs[2]} of pairs three bonds "
                                 "apart, and other pair styles than Lennard-Jones")
         for force in acting:
-            if force.get("truncation", "cut") != "cut" or "tail" in force:
+            if force.get("truncation", "cut") != "cut" or "tail" in force or "energy" in force:
                 script.result.changed.append((script.pairs.lines[-1], "pairs three bonds apart "
-                                              "have Lennard-Jones without shift"))
+                                              "have Lennard-Jones without shift and without end"))
             made.append({"type": "special_pairs", "scale": pairs[2], "pairs": [
                 {k: e[k] for k in ("types", "epsilon", "sigma")} for e in force["pairs"]]})
     if charges[2]:
-        found = [f for f in forces if f["type"] in CHARGES]
+        found = [f for f in forces if f["type"] in CHARGES or "charge_1" in f.get("energy", "")]
         if found and found[0]["type"] not in ("ewald", "coulomb"):
             raise NotUnderstood(f"special_bonds with the weight {charges[2]} of charges three "
                                 f"bonds apart, and {found[0]['type']}")

@@ -27,6 +27,7 @@ class Styles:
     def do_special_bonds(self, rest, line):
         """Weights of pairs along bonds: of pair forces, and of charges."""
         words, weights, charges = list(rest), self.special, self.special_charges
+        self.special_line = line
         known = {"fene": (0, 1, 1), "charmm": (0, 0, 0), "dreiding": (0, 0, 1)}
         while words:
             word = words.pop(0)
