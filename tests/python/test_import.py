@@ -70,6 +70,11 @@ SCRIPTS = {
               "pair_style hybrid/overlay lj/cut 2.0 gauss 1.5\n"
               "pair_coeff * * lj/cut 1.0 0.9\npair_coeff 1 2 lj/cut 0.3 1.0\n"
               "pair_coeff 1 2 gauss 1.5 2.0" + RUN,
+    "hybrid mixed": LATTICE % 3 + "set atom 1*150 type 2\nset atom 300*400 type 3\n"
+              "pair_style hybrid lj/cut 2.0 gauss 1.5\npair_modify mix arithmetic\n"
+              "pair_coeff 1 1 lj/cut 1.0 0.9\npair_coeff 2 2 lj/cut 0.3 1.0\n"
+              "pair_coeff 3 3 gauss 1.5 2.0\npair_coeff 1 3 none\n"
+              "pair_coeff 2 3 lj/cut 1.2 0.8" + RUN,
     "force shift": LATTICE % 1 + "pair_style lj/smooth/linear 2.5\npair_coeff 1 1 1.0 1.0" + RUN,
     "morse": LATTICE % 1 + "pair_style morse 2.5\npair_coeff 1 1 1.5 3.0 1.2" + RUN,
     "yukawa": LATTICE % 1 + "pair_style yukawa 1.2 2.5\npair_coeff 1 1 3.0" + RUN,
@@ -99,13 +104,15 @@ SCRIPTS = {
 }
 ENERGIES = {
     "melt": -3386.68402663, "shifted": 7634.73832582, "mixture": -2252.43033794, "unlike":
-    -1872.71800124, "force shift": -2846.63913786, "morse": -7018.73235491, "yukawa":
+    -1872.71800124, "hybrid mixed": -1149.37450897, "force shift":
+    -2846.63913786, "morse": -7018.73235491, "yukawa":
     3139.5867322, "buckingham": 6394.32363134, "mie": -2847.04309479, "soft": 439.55306822,
     "dpd": 364.086229067, "flat": -394.374062046, "tilted": -5206.94733171, "chains":
     130.671810065, "cosines": -1.15292586132, "real": -924.752735118}
 PRESSURES = {
     "melt": -5.02210056609, "shifted": 97.2716337439, "mixture": -4.77247202474, "unlike":
-    -4.83992099994, "force shift": -5.67450648354, "morse": -7.04679910466, "yukawa":
+    -4.83992099994, "hybrid mixed": -2.77271773667, "force shift":
+    -5.67450648354, "morse": -7.04679910466, "yukawa":
     5.01479320972, "buckingham": 22.2621089319, "mie": -7.22959883185, "soft": 5.19813929003,
     "flat": -1.59754423828, "tilted": 7.62432635877, "chains": -0.0412781700486, "cosines":
     -0.00695830747657, "real": -1046.45483202}
@@ -412,8 +419,9 @@ def test_weights_of_charges(tmp_path):
 def test_names_behind_masses(tmp_path):
     """Perrin calls types by the words behind their masses; the job names them by number."""
     (tmp_path / "named.data").write_text(
-        "named\n\n2 atoms\n2 atom types\n\n0 9 xlo xhi\n0 9 ylo yhi\n0 9 zlo zhi\n\nMasses\n\n"
-        "1 2.0 # CA\n2 3.0 # OW\n\nAtoms # atomic\n\n1 1 1 1 1\n2 2 2.5 1 1\n")
+        "named\n\n2 atoms\n6 atom types\n\n0 9 xlo xhi\n0 9 ylo yhi\n0 9 zlo zhi\n\nMasses\n\n"
+        "1 2.0 # CA\n2 3.0 # OW\n3 1 # HW\n4 1 # HW\n5 1 # two words\n6 1 # # no\n\n"
+        "Atoms # atomic\n\n1 1 1 1 1\n2 2 2.5 1 1\n")
     text = ("read_data named.data\nmass 2 5.0\npair_style lj/cut 3\npair_coeff * * 1 1\n"
             "pair_coeff 1 2 2.0 1.1\nfix 1 all nve\nrun 1\n")
     result = job_of(tmp_path, text, data=False)

@@ -24,7 +24,7 @@ class Data:
         self.path, self.counts, self.masses, self.style = path, {}, {}, None
         self.box = {a: (-0.5, 0.5) for a in "xyz"}
         self.tilts, self.sections = [0, 0, 0], {}
-        self.labels = {}  # words behind masses, which name types elsewhere
+        self.labels = {}  # words behind masses, which name types in Perrin where each is another
         for section, text, comment in self._lines():
             if text == section:
                 if section == "Atoms" and comment:
@@ -33,10 +33,13 @@ class Data:
                 self._header(text.split())
             elif section == "Masses":
                 self.masses[text.split()[0]] = float(text.split()[1])
-                if comment:
-                    self.labels[text.split()[0]] = comment.split()[0]
+                if comment and not set(" \t#") & set(comment):
+                    self.labels[text.split()[0]] = comment
             elif section in COEFFICIENTS:
                 self.sections.setdefault(section, []).append(text.split())
+        words = [*self.labels.values(), *(str(k + 1) for k in range(
+            self.counts.get("atom types", 1)))]
+        self.labels = {k: v for k, v in self.labels.items() if v != k and words.count(v) == 1}
 
     def _lines(self):
         """(section, text, comment) of each line that is not empty; of a title the text is the

@@ -33,10 +33,11 @@ class Pairs:
         self.coefficients = {}               # {(style index, i, j): words}
         self.modify = {"shift": "no", "tail": "no", "mix": "geometric"}
         self.lines, self.coefficient_lines, self.mix_said = [], [], False
+        self.nothing = set()  # pairs of types of a hybrid that have no style
 
     def style(self, words, line):
         self.styles, self.coefficients, self.lines = [], {}, [line]
-        self.coefficient_lines = []
+        self.coefficient_lines, self.nothing = [], set()
         self.mixed = words[0].startswith("hybrid")
         if words[0].startswith("hybrid") and words[0] not in ("hybrid", "hybrid/overlay"):
             raise NotUnderstood(f"pair_style {words[0]}")
@@ -61,6 +62,7 @@ class Pairs:
             if name == "none":
                 for i in several(first, types):
                     for j in several(second, types):
+                        self.nothing.add(tuple(sorted((i, j))))
                         for k in range(len(self.styles)):
                             self.coefficients.pop((k, *sorted((i, j))), None)
                 return
@@ -93,8 +95,31 @@ class Pairs:
                 failed.append(f"pair_style {style}: words are missing or wrong ({error!r})")
         return made, failed
 
+    def mixable(self, table, types):
+        """Pairs that a hybrid leaves to mixing: nobody names them, and both types have the same
+        styles."""
+        styles = {}
+        for k, i, j in self.coefficients:
+            styles.setdefault((i, j), set()).add(k)
+        return {(i, j) for i in range(1, types + 1) for j in range(i + 1, types + 1)
+                if (i, j) not in styles and (i, j) not in self.nothing and
+                styles.get((i, i)) == styles.get((j, j)) and {(i, i), (j, j)} <= set(table)}
+
     def of_style(self, script, style, settings, table):
-        types, mixing = script.types, not self.mixed
+        """The forces of a style; of a hybrid without the pairs that are no part of it."""
+        if not self.mixed:
+            return self.made_of(script, style, settings, table, True)
+        free = self.mixable(table, script.types)
+        made = self.made_of(script, style, settings, table, bool(free))
+        allowed = {*table, *free}
+        for force, _ in made:
+            if "pairs" in force and "charge_1" not in force.get("energy", ""):
+                force["pairs"] = [e if tuple(map(int, e["types"])) in allowed else without(e)
+                                  for e in force["pairs"]]
+        return made
+
+    def made_of(self, script, style, settings, table, mixing):
+        types = script.types
         if style in aniso.STYLES:
             return [(with_all_pairs(force, types) if "pairs" in force else force, None)
                     for force in aniso.forces(script, style, settings, table, mixing)]
@@ -150,6 +175,11 @@ def with_all_pairs(force, types):
                     k: 0 if k in STRENGTHS else v for k, v in like.items()
                     if k not in ("types", "cutoff")}})
     return force
+
+
+def without(entry):
+    """An entry of a pair of types that has none of this force."""
+    return {k: 0 if k in STRENGTHS else v for k, v in entry.items()}
 
 
 STRENGTHS = ("epsilon", "strength", "depth", "amplitude", "dispersion", "repulsion", "gamma",
