@@ -201,8 +201,10 @@ class Runs:
         if self.ran and self.constrained != constrained:
             self.next_part()
         self.constrained = constrained
-        self.rigidly()
-        self.leave_out()
+        try:
+            self.rigidly()
+        finally:
+            self.leave_out()
         if not self.ran:
             self.friction = any(style in ("dpd", "dpd/tstat") for style, _ in self.pairs.styles)
 
