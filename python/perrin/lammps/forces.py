@@ -183,7 +183,7 @@ def without(entry):
 
 
 STRENGTHS = ("epsilon", "strength", "depth", "amplitude", "dispersion", "repulsion", "gamma",
-             "A", "C", "D", "a", "b", "c")
+             "A", "C", "D", "s0", "s3", "s4")
 
 
 def names(i, j):

@@ -3,14 +3,15 @@ between an inner and an outer distance, so that energy, force and its slope end 
 from perrin.importing.lines import NotUnderstood
 
 STYLES = ("lj/gromacs", "lj/gromacs/coul/gromacs")
-ADDED = "c + if(r < inner, 0, (r - inner)^3*(a/3 + b/4*(r - inner)))"
+ADDED = "s0 + if(r < inner, 0, (r - inner)^3*(s3/3 + s4/4*(r - inner)))"
 
 
 def smoothing(energy, slope, curvature, inner, outer):
-    """a, b, c of a function with this value, first and second derivative at the outer distance."""
+    """s3, s4, s0 of a function with this value, first and second derivative at the outer distance."""
     w = outer - inner
-    return {"a": (-3 * slope + w * curvature) / w ** 2, "b": (2 * slope - w * curvature) / w ** 3,
-            "c": -energy + w * slope / 2 - w ** 2 * curvature / 12, "inner": inner}
+    return {"s3": (w * curvature - 3 * slope) / w ** 2,
+            "s4": (2 * slope - w * curvature) / w ** 3,
+            "s0": -energy + w * slope / 2 - w ** 2 * curvature / 12, "inner": inner}
 
 
 def pair_forces(script, style, settings, table, mixing):
