@@ -7,7 +7,7 @@ ADDED = "s0 + if(r < inner, 0, (r - inner)^3*(s3/3 + s4/4*(r - inner)))"
 
 
 def smoothing(energy, slope, curvature, inner, outer):
-    """s3, s4, s0 of a function with this value, first and second derivative at the outer distance."""
+    """s3, s4, s0 of a function with this value, and its derivatives, at the outer distance."""
     w = outer - inner
     return {"s3": (w * curvature - 3 * slope) / w ** 2,
             "s4": (2 * slope - w * curvature) / w ** 3,
