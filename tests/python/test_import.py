@@ -70,6 +70,11 @@ SCRIPTS = {
               "pair_style hybrid/overlay lj/cut 2.0 gauss 1.5\n"
               "pair_coeff * * lj/cut 1.0 0.9\npair_coeff 1 2 lj/cut 0.3 1.0\n"
               "pair_coeff 1 2 gauss 1.5 2.0" + RUN,
+    "hybrid mixed": LATTICE % 3 + "set atom 1*150 type 2\nset atom 300*400 type 3\n"
+              "pair_style hybrid lj/cut 2.0 gauss 1.5\npair_modify mix arithmetic\n"
+              "pair_coeff 1 1 lj/cut 1.0 0.9\npair_coeff 2 2 lj/cut 0.3 1.0\n"
+              "pair_coeff 3 3 gauss 1.5 2.0\npair_coeff 1 3 none\n"
+              "pair_coeff 2 3 lj/cut 1.2 0.8" + RUN,
     "force shift": LATTICE % 1 + "pair_style lj/smooth/linear 2.5\npair_coeff 1 1 1.0 1.0" + RUN,
     "morse": LATTICE % 1 + "pair_style morse 2.5\npair_coeff 1 1 1.5 3.0 1.2" + RUN,
     "yukawa": LATTICE % 1 + "pair_style yukawa 1.2 2.5\npair_coeff 1 1 3.0" + RUN,
@@ -99,13 +104,15 @@ SCRIPTS = {
 }
 ENERGIES = {
     "melt": -3386.68402663, "shifted": 7634.73832582, "mixture": -2252.43033794, "unlike":
-    -1872.71800124, "force shift": -2846.63913786, "morse": -7018.73235491, "yukawa":
+    -1872.71800124, "hybrid mixed": -1149.37450897, "force shift":
+    -2846.63913786, "morse": -7018.73235491, "yukawa":
     3139.5867322, "buckingham": 6394.32363134, "mie": -2847.04309479, "soft": 439.55306822,
     "dpd": 364.086229067, "flat": -394.374062046, "tilted": -5206.94733171, "chains":
     130.671810065, "cosines": -1.15292586132, "real": -924.752735118}
 PRESSURES = {
     "melt": -5.02210056609, "shifted": 97.2716337439, "mixture": -4.77247202474, "unlike":
-    -4.83992099994, "force shift": -5.67450648354, "morse": -7.04679910466, "yukawa":
+    -4.83992099994, "hybrid mixed": -2.77271773667, "force shift":
+    -5.67450648354, "morse": -7.04679910466, "yukawa":
     5.01479320972, "buckingham": 22.2621089319, "mie": -7.22959883185, "soft": 5.19813929003,
     "flat": -1.59754423828, "tilted": 7.62432635877, "chains": -0.0412781700486, "cosines":
     -0.00695830747657, "real": -1046.45483202}
@@ -267,7 +274,7 @@ fix 2 right nvt temp 3.0 3.0 0.2""")
 
 def test_what_is_not_understood_is_listed(tmp_path):
     text = SCRIPTS["melt"].replace("fix 1 all nve", """fix 1 all nve
-fix 7 all shake 0.0001 20 0 b 1
+fix 7 all srd 20 1 1 0.5 4
 compute 5 all pe/atom
 print "nothing ${there} to see"
 kspace_style msm 1e-4
@@ -277,7 +284,7 @@ jump SELF top""")
     result = job_of(tmp_path, text)
     assert [(line.number, line.text.split()[0]) for line, _ in result.not_understood] == [
         (13, "fix"), (16, "kspace_style"), (17, "variable"), (18, "next"), (19, "jump")]
-    assert "fix shake" in result.text and "NOT translated" in result.text
+    assert "fix srd" in result.text and "NOT translated" in result.text
 
 
 def test_control_and_variables(tmp_path):
@@ -308,9 +315,9 @@ def test_command(tmp_path):
     assert job["system"]["cells"] == [3, 3, 3]
     assert run("lammps", "in.melt").returncode == 2
     assert run("lammps", "in.nothing").returncode == 2
-    (tmp_path / "in.melt").write_text(SCRIPTS["melt"] + "fix 8 all shake 1e-4 20 0 b 1\n")
+    (tmp_path / "in.melt").write_text(SCRIPTS["melt"] + "fix 8 all srd 20 1 1 0.5 4\n")
     done = run("lammps", "in.melt", "--overwrite")
-    assert done.returncode == 1 and "in.melt:15: not understood: fix 8 all shake" in done.stderr
+    assert done.returncode == 1 and "in.melt:15: not understood: fix 8 all srd" in done.stderr
     assert os.listdir(tmp_path).count("job.json") == 1
 
 
@@ -403,10 +410,27 @@ def test_weights_of_charges(tmp_path):
         "0 9 zlo zhi\n\nMasses\n\n1 1\n\nAtoms # full\n\n1 1 1 1 1 1 1\n2 1 1 -1 2 1 1\n"
         "3 1 1 0.5 3 1 1\n\nBonds\n\n1 1 1 2\n2 1 2 3\n")
     told = job_of(tmp_path, text, data=False).not_understood
-    assert len(told) == 1 and "weights (0.0, 0.0, 0.0) of charges" in told[0][1]
+    assert len(told) == 1 and "(0.0, 0.0, 0.0) of charges" in told[0][1]
     same = text.replace("lj 0 1 1", "lj/coul 0 1 1")
     result = job_of(tmp_path, same, data=False)
     assert not result.not_understood and "ignore" not in result.job
+
+
+def test_names_behind_masses(tmp_path):
+    """Perrin calls types by the words behind their masses; the job names them by number."""
+    (tmp_path / "named.data").write_text(
+        "named\n\n2 atoms\n6 atom types\n\n0 9 xlo xhi\n0 9 ylo yhi\n0 9 zlo zhi\n\nMasses\n\n"
+        "1 2.0 # CA\n2 3.0 # OW\n3 1 # HW\n4 1 # HW\n5 1 # two words\n6 1 # # no\n\n"
+        "Atoms # atomic\n\n1 1 1 1 1\n2 2 2.5 1 1\n")
+    text = ("read_data named.data\nmass 2 5.0\npair_style lj/cut 3\npair_coeff * * 1 1\n"
+            "pair_coeff 1 2 2.0 1.1\nfix 1 all nve\nrun 1\n")
+    result = job_of(tmp_path, text, data=False)
+    assert not result.not_understood
+    (tmp_path / "job.json").write_text(result.text)
+    sim = perrin.Simulation(str(tmp_path / "job.json"), output_dir=str(tmp_path / "out"),
+                            device="cpu")
+    assert list(sim.masses) == pytest.approx([2.0, 5.0])
+    assert sim.totals.potential == pytest.approx(8 * ((1.1 / 1.5)**12 - (1.1 / 1.5)**6), rel=1e-6)
 
 
 def test_springs_and_prescribed_motion(tmp_path):
@@ -452,7 +476,7 @@ run 60
     ("fix 9 all spring tether 5.0 1 1 1 0\nfix 8 all move rotate 0 0 0 0 0 1 5", "fix move rotate"),
     ("fix 9 all spring couple 1 5.0 1 0 0 1", "the group 1 is not known"),
     ("kspace_modify slab nozforce", "slab nozforce"),
-    ("set group all charge 1.0", "expected set type"),
+    ("set group all vx 1.0", "set group … vx"),
 ])
 def test_what_of_it_is_listed(tmp_path, line, said):
     text = SCRIPTS["melt"].replace("\nfix 1 all nve", f"\n{line}\nfix 1 all nve")

@@ -603,8 +603,13 @@ UNKNOWN = {
                               "integrator.forces.append(extra)\n", "extra = Mine()"),
     "rigid bodies": ("rigid = hoomd.md.constrain.Rigid()\n", "integrator.rigid = rigid\n",
                      "rigid = hoomd"),
-    "a constraint": ("bars = hoomd.md.constrain.Distance()\n",
+    "constraints that are not there": (
+        "bars = hoomd.md.constrain.Distance()\n", "integrator.constraints.append(bars)\n",
+        "bars = hoomd"),
+    "a constraint": ("bars = hoomd.md.constrain.Constraint()\n",
                      "integrator.constraints.append(bars)\n", "bars = hoomd"),
+    "patches": ("extra = hoomd.md.pair.aniso.PatchyLJ(nlist)\n",
+                "integrator.forces.append(extra)\n", "extra = hoomd.md.pair.aniso"),
     "an updater": ("", "sim.operations.updaters.append(hoomd.update.CustomUpdater(1, action))\n",
                    "sim.operations.updaters"),
     "a writer": ("", "sim.operations += hoomd.write.Burst(1, 'x.gsd')\n", "sim.operations +="),
@@ -881,3 +886,174 @@ pair.r_cut[("D", ["D", "A"])] = 0
     with simulated(tmp_path, result) as sim:
         assert len(sim) == 3 * n
         assert sim.totals.potential == pytest.approx(wanted, rel=2e-5)
+
+
+def dumbbells(path, lengths):
+    """64 pairs at these distances in turn, each with a constraint; every third has a bond, too."""
+    rng, n = np.random.default_rng(8), 64
+    sites = np.array(list(itertools.product(range(4), repeat=3)))
+    r = (sites + 0.5) * 2.0 - 4
+    u = rng.normal(size=(n, 3))
+    u /= np.linalg.norm(u, axis=1)[:, None]
+    length = np.resize(lengths, n)
+    both = np.stack([r - u * length[:, None] / 2, r + u * length[:, None] / 2], 1).reshape(-1, 3)
+    groups = np.arange(2 * n).reshape(n, 2)
+    data = {"configuration/box": np.array([8.0, 8.0, 8.0, 0, 0, 0], "f4"),
+            "particles/N": np.array([2 * n], "u4"), "particles/types": type_names(["A"]),
+            "particles/position": both.astype("f4"), "constraints/N": np.array([n], "u4"),
+            "constraints/value": length.astype("f4"), "constraints/group": groups.astype("u4"),
+            "bonds/N": np.array([n - 2], "u4"), "bonds/types": type_names(["far"]),
+            "bonds/typeid": np.zeros(n - 2, "u4"),
+            "bonds/group": np.stack([groups[:-2, 0], groups[2:, 0]], 1).astype("u4")}
+    write(str(path), data)
+    return data, groups, length
+
+
+@pytest.mark.parametrize("bath", ["None", "hoomd.md.methods.thermostats.MTTK(kT=1.2, tau=0.3)"])
+def test_distances(tmp_path, bath):
+    """Lengths stay (the tolerance of single precision), the energy has no part of constrained
+    pairs, and each constraint takes a degree of freedom: the temperature asked for is that of
+    3N - 3 - 64."""
+    data, groups, length = dumbbells(tmp_path / "state.gsd", [0.6, 0.85])
+    text = HEAD + """
+cell.exclusions = ["bond", "constraint"]
+pair = hoomd.md.pair.LJ(nlist=cell, default_r_cut=2.0, mode="shift")
+pair.params[("A", "A")] = dict(epsilon=0.5, sigma=0.7)
+springs = hoomd.md.bond.Harmonic()
+springs.params["far"] = dict(k=3.0, r0=2.0)
+sim.state.thermalize_particle_momenta(hoomd.filter.All(), kT=1.5)
+""" + TAIL.replace("forces=[pair]", "forces=[pair, springs], constraints=["
+                   "hoomd.md.constrain.Distance(tolerance=1e-4)]").replace(
+        "filter=hoomd.filter.All()", f"filter=hoomd.filter.All(), thermostat={bath}").replace(
+        "run(0)", "run(50)")
+    result = imported(tmp_path, text)
+    assert not result.not_understood, result.not_understood
+    assert sorted(result.job["constraints"]["bonds"].values()) == pytest.approx([0.6, 0.85])
+    r = data["particles/position"].astype(float)
+    i, j = np.triu_indices(len(r), 1)
+    barred = {tuple(sorted(g)) for g in [*groups.tolist(), *data["bonds/group"].tolist()]}
+    d = np.linalg.norm(r[i] - r[j] - 8 * np.round((r[i] - r[j]) / 8), axis=1)
+    near = [x for x, *p in zip(d, i, j) if x < 2.0 and tuple(p) not in barred]
+    wanted = sum(lj(x, 0.5, 0.7) - lj(2.0, 0.5, 0.7) for x in near)
+    b = r[data["bonds/group"][:, 0]] - r[data["bonds/group"][:, 1]]
+    wanted += 1.5 * np.sum((np.linalg.norm(b - 8 * np.round(b / 8), axis=1) - 2.0) ** 2)
+    with simulated(tmp_path, result) as sim:
+        assert sim.totals.potential == pytest.approx(wanted, rel=2e-5)
+        assert sim.totals.temperature == pytest.approx(1.5, rel=1e-5)
+        assert 2 * sim.totals.kinetic / 1.5 == pytest.approx(3 * 128 - 3 - 64, rel=1e-5)
+        sim.run()
+        ends = sim.unwrapped[groups]
+        np.testing.assert_allclose(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1), length,
+                                   rtol=2e-6)
+
+
+def test_methods_beside_constraints(tmp_path):
+    dumbbells(tmp_path / "state.gsd", [0.7])
+    text = HEAD + """
+pair = hoomd.md.pair.LJ(nlist=cell, default_r_cut=2.0)
+pair.params[("A", "A")] = dict(epsilon=0.0, sigma=0.7)
+""" + TAIL.replace("forces=[pair]", "forces=[pair], constraints=[hoomd.md.constrain.Distance()]")
+    pressed = text.replace("ConstantVolume(filter=hoomd.filter.All()", (
+        "ConstantPressure(filter=hoomd.filter.All(), S=1.0, tauS=2.0, couple='xyz', "
+        "thermostat=hoomd.md.methods.thermostats.MTTK(kT=1, tau=1)")).replace("run(0)", "run(5)")
+    result = imported(tmp_path, pressed)
+    assert [w for _, w in result.not_understood] == []
+    assert result.job["stages"][0]["integrator"]["type"] == "bussi"
+    assert any("became Bussi's" in why for _, why in result.changed)
+    run_all(tmp_path, result)
+    result = imported(tmp_path, text.replace("ConstantVolume(filter=hoomd.filter.All()",
+                                             "Brownian(filter=hoomd.filter.All(), kT=1"))
+    assert any("the integrator brownian beside constraints" in w for _, w in result.not_understood)
+
+
+@pytest.mark.parametrize("mu", [(1.5, 0, 0), (0, 0.9, 0), (0, 0, -1.2), (0.6, 0.8, 0)])
+@pytest.mark.parametrize("kappa", [0.0, 0.8])
+def test_dipoles(tmp_path, mu, kappa):
+    """Dipole, with and without screening, along any vector of the frame: HOOMD-blue's formula; its
+    U_dd with r the vector between the particles."""
+    plain(tmp_path / "state.gsd", n=4, edge=8.0)
+    rng, data, n = np.random.default_rng(4), dict(Frame(str(tmp_path / "state.gsd")).data), 64
+    q = rng.normal(size=(n, 4))
+    q /= np.linalg.norm(q, axis=1)[:, None]
+    data["particles/orientation"] = q.astype("f4")
+    data["particles/moment_inertia"] = np.full((n, 3), 0.1, "f4")
+    write(str(tmp_path / "state.gsd"), data)
+    text = HEAD + f"""
+pair = hoomd.md.pair.aniso.Dipole(nlist=cell, default_r_cut=3.0)
+pair.params[("A", "A")] = dict(A=1.4, kappa={kappa})
+pair.mu["A"] = {mu}
+""" + TAIL.replace("forces=[pair]", "forces=[pair], integrate_rotational_dof=True")
+    result = imported(tmp_path, text)
+    assert not result.not_understood, result.not_understood
+    w, v = q[:, :1], q[:, 1:]
+    m = np.tile(np.array(mu, float), (n, 1))
+    m = m + 2 * np.cross(v, np.cross(v, m) + w * m)
+    r = data["particles/position"].astype(float)
+    i, j = np.triu_indices(n, 1)
+    d = r[i] - r[j]
+    d -= 8 * np.round(d / 8)
+    x = np.linalg.norm(d, axis=1)
+    each = 1.4 * np.exp(-kappa * x) * (np.sum(m[i] * m[j], axis=1) / x ** 3 - 3 * np.sum(
+        m[i] * d, axis=1) * np.sum(m[j] * d, axis=1) / x ** 5)
+    with simulated(tmp_path, result) as sim:
+        assert sim.totals.potential == pytest.approx(np.sum(each[x < 3]), abs=2e-5 * np.sum(
+            np.abs(each[x < 3])))
+
+
+def test_dipoles_off_the_axes(tmp_path):
+    """A frame along a dipole that is along no principal axis would have other moments of inertia;
+    charges of dipoles are listed."""
+    plain(tmp_path / "state.gsd", n=4, edge=8.0)
+    data = dict(Frame(str(tmp_path / "state.gsd")).data)
+    data["particles/moment_inertia"] = np.tile([0.1, 0.2, 0.3], (64, 1)).astype("f4")
+    write(str(tmp_path / "state.gsd"), data)
+    text = HEAD + """
+pair = hoomd.md.pair.aniso.Dipole(nlist=cell, default_r_cut=3.0)
+pair.params[("A", "A")] = dict(A=1.0, kappa=0.0)
+pair.mu["A"] = (1, 1, 0)
+""" + TAIL
+    assert any("principal axes" in why for _, why in imported(tmp_path, text).not_understood)
+    data["particles/charge"] = np.full(64, 0.5, "f4")
+    write(str(tmp_path / "state.gsd"), data)
+    assert any("have charges" in why for _, why in imported(tmp_path, text).not_understood)
+
+
+def test_rigid_bodies_of_the_state(tmp_path):
+    """Sites that the state has are taken out of it, and are where the job puts them."""
+    rng, n = np.random.default_rng(2), 27
+    sites = (np.array(list(itertools.product(range(3), repeat=3))) + 0.5) * 3 - 4.5
+    q = rng.normal(size=(n, 4))
+    q /= np.linalg.norm(q, axis=1)[:, None]
+    axis = directions(q)
+    r = np.stack([sites, sites + 0.4 * axis, sites - 0.3 * axis], 1).reshape(-1, 3)
+    data = {"configuration/box": np.array([9.0, 9.0, 9.0, 0, 0, 0], "f4"),
+            "particles/N": np.array([3 * n], "u4"), "particles/types": type_names(["D", "A"]),
+            "particles/typeid": np.tile([0, 1, 1], n).astype("u4"),
+            "particles/body": np.repeat(3 * np.arange(n), 3).astype("i4"),
+            "particles/mass": np.full(3 * n, 2.0, "f4"),
+            "particles/moment_inertia": np.tile([0.3, 0.3, 0.0], (3 * n, 1)).astype("f4"),
+            "particles/orientation": np.repeat(q, 3, axis=0).astype("f4"),
+            "particles/position": r.astype("f4")}
+    write(str(tmp_path / "state.gsd"), data)
+    text = HEAD + """
+rigid = hoomd.md.constrain.Rigid()
+rigid.body["D"] = dict(constituent_types=["A", "A"], positions=[[0, 0, 0.4], [0, 0, -0.3]],
+                       orientations=[[1, 0, 0, 0]] * 2)
+cell.exclusions = ["body"]
+pair = hoomd.md.pair.LJ(nlist=cell, default_r_cut=2.5)
+pair.params[("A", "A")] = dict(epsilon=0.8, sigma=0.9)
+pair.params[("D", ["D", "A"])] = dict(epsilon=0, sigma=1)
+pair.r_cut[("D", ["D", "A"])] = 0
+""" + TAIL.replace("forces=[pair]", "forces=[pair], integrate_rotational_dof=True, rigid=rigid") \
+        .replace("hoomd.filter.All()", "hoomd.filter.Rigid(('center', 'free'))")
+    result = imported(tmp_path, text)
+    assert not result.not_understood, result.not_understood
+    ends = r.reshape(n, 3, 3)[:, 1:].reshape(-1, 3)
+    i, j = np.triu_indices(2 * n, 1)
+    d = ends[i] - ends[j]
+    length = np.linalg.norm(d - 9 * np.round(d / 9), axis=1)[i // 2 != j // 2]
+    with simulated(tmp_path, result) as sim:
+        assert len(sim) == 3 * n
+        np.testing.assert_allclose(sim.positions[n:], (ends + 4.5) % 9 - 4.5, atol=2e-6)
+        assert sim.totals.potential == pytest.approx(np.sum(lj(length[length < 2.5], 0.8, 0.9)),
+                                                     rel=2e-5)

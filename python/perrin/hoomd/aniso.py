@@ -1,8 +1,8 @@
-"""Anisotropic pair potentials of HOOMD-blue, whose long axes are z of a particle's frame; those of
-Perrin are x, so the start has other frames."""
+"""Anisotropic pair potentials of HOOMD-blue. The axis of a particle is x of its frame in Perrin;
+long axes are z in HOOMD-blue and dipoles any vector, so that the start has other frames."""
 import numpy as np
 
-from perrin.hoomd.values import number
+from perrin.hoomd.values import number, vector
 from perrin.importing.lines import NotUnderstood
 from perrin.importing.write import Commented
 
@@ -20,8 +20,6 @@ def product(p, q):
 
 def gay_berne(thing, entries, script):
     """Its wells have one depth for all directions: nu = 0, kappa_prime = 1 of GB."""
-    if thing.kind != "GayBerne":
-        raise NotUnderstood(f"the anisotropic pair potential {thing.kind}")
     acting = [e for e in entries.values() if e]
     if not acting:
         raise NotUnderstood("no pair of types has a cut-off")
@@ -49,20 +47,93 @@ def gay_berne(thing, entries, script):
     script.near(thing.line,
                 "pairs end at the distance r_cut in all directions; those of HOOMD-blue end nearer "
                 "where particles are side by side")
-    script.orientations = script.turned = True
+    script.orientations, script.turned = True, {name: TURN for name in script.types}
     return Commented(made, thing.line)
 
 
-def turned(data):
-    """The same state with x of each frame where z was: z, y, -x of the old frame."""
+def aniso_force(thing, entries, script):
+    if script.turned:
+        raise NotUnderstood("two anisotropic potentials")
+    if thing.kind == "Dipole":
+        thing.only("nlist", "default_r_cut", "mode", "params", "r_cut", "mu")
+        return dipole(thing, entries, script)
+    thing.only("nlist", "default_r_cut", "mode", "params", "r_cut")
+    return gay_berne(thing, entries, script)
+
+
+def dipole(thing, entries, script):
+    """Dipoles within a cut-off, in a job of one strength for each pair of types; where they are
+    screened, a formula of the same energy."""
+    if thing.get("mode", "none") != "none":
+        raise NotUnderstood("mode of Dipole: expected none", thing.line_of("mode"))
+    charges = script.frame.get("particles/charge") if script.frame is not None else None
+    if charges is not None and np.any(charges):
+        raise NotUnderstood("Dipole of particles that have charges")
+    mu, acting = thing.table("mu"), [e for e in entries.values() if e]
+    if not acting:
+        raise NotUnderstood("no pair of types has a cut-off")
+    moments, turns = {}, {}
+    for name in script.types:
+        line = mu.lines.get(name, thing.line)
+        if name not in mu:
+            raise NotUnderstood(f"mu of {name} is missing", line)
+        vector_ = np.array(vector(mu[name], "mu", line))
+        moments[name] = float(np.linalg.norm(vector_))
+        turns[name] = from_x(vector_)
+    screened = any(number(e.get("kappa"), "kappa", e["line"]) for e in acting)
+    made = {"type": "dipole"} if not screened else {"type": "anisotropic_formula", "energy":
+                                                    "C*exp(-k*r)*(cos_12 + 3*cos_1*cos_2)/r^3"}
+    made.update(cutoff=max(e["r_cut"] for e in acting), pairs=[])
+    for (a, b), entry in entries.items():
+        strength = moments[a] * moments[b] * number(entry.get("A", 1.0), "A", entry["line"]) \
+            if entry else 0.0
+        one = {"types": [a, b], "C" if screened else "strength": strength}
+        if screened:
+            one["k"] = number(entry["kappa"], "kappa", entry["line"]) if entry else 0
+        if entry and entry["r_cut"] != made["cutoff"]:
+            one["cutoff"] = entry["r_cut"]
+        made["pairs"].append(Commented(one, entry["line"] if entry else None))
+    script.orientations = True
+    if any(abs(q[0]) < 1 for q in turns.values()):
+        script.turned = turns
+    return Commented(made, thing.line)
+
+
+def from_x(d):
+    """The shortest rotation of x to a direction, w x y z."""
+    size = np.linalg.norm(d)
+    x, y, z = d / size if size else (1.0, 0.0, 0.0)
+    q = np.array([1 + x, 0, -z, y]) if x > -0.999999 else np.array([0.0, 0, 0, 1.0])
+    return q / np.linalg.norm(q)
+
+
+def matrix(q):
+    w, x, y, z = q
+    return np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+                     [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+                     [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)]])
+
+
+def turned(data, turns):
+    """The same state with other frames, by the types of particles; each x is where turns says."""
     n = int(np.ravel(data["particles/N"])[0])
-    made = dict(data)
+    made, names = dict(data), list(turns)
+    kinds = np.asarray(data.get("particles/typeid", np.zeros(n))).astype(int)
+    turn = np.array([turns[name] for name in names])[kinds]
     still = np.tile(np.array([1.0, 0, 0, 0]), (n, 1))
     made["particles/orientation"] = product(
-        data.get("particles/orientation", still), TURN).astype("f4")
+        data.get("particles/orientation", still), turn).astype("f4")
     if "particles/angmom" in data:
-        made["particles/angmom"] = product(data["particles/angmom"], TURN).astype("f4")
+        made["particles/angmom"] = product(data["particles/angmom"], turn).astype("f4")
     if "particles/moment_inertia" in data:
-        made["particles/moment_inertia"] = np.ascontiguousarray(
-            data["particles/moment_inertia"][:, ::-1]).astype("f4")
+        moments = np.array(data["particles/moment_inertia"], float)
+        for kind, name in enumerate(names):
+            m, mine = matrix(turns[name]), kinds == kind
+            tensors = np.einsum("ka,nk,kb->nab", m, moments[mine], m)
+            made_of = np.einsum("naa->na", tensors)
+            off = np.abs(tensors - made_of[:, :, None] * np.eye(3)).max(initial=0)
+            if off > 1e-6 * moments[mine].max(initial=1):
+                raise NotUnderstood(f"mu of {name} is along none of the principal axes")
+            moments[mine] = made_of
+        made["particles/moment_inertia"] = np.ascontiguousarray(moments).astype("f4")
     return made

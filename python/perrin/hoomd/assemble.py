@@ -26,6 +26,8 @@ def assemble(script, last=True):
         job["orientations"] = {}
     if script.bodies and script.part == 1:
         job["bodies"] = script.bodies
+    if script.constraints is not None:
+        job["constraints"] = script.constraints
     if script.velocity is not None:
         job["velocity"] = script.velocity
     if script.rotation is not None and not script.orientations:
@@ -70,6 +72,9 @@ def topology(script, job):
     acting = [force["type"] for force in script.job_forces]
     left = [what for what in TOPOLOGY if frame.count(what) and not any(
         kind.startswith(what[:-1] + "_") for kind in acting if what != "pairs")]
+    held = set(script.constraints["bonds"]) if script.constraints is not None else set()
+    if "bonds" in left and set(frame.names("bonds")) <= held:
+        left.remove("bonds")
     charges = frame.get("particles/charge")
     if charges is not None and np.any(charges) and not script.uses_charges:
         left.append("charges")
@@ -79,7 +84,8 @@ def topology(script, job):
         if said and "bonds" in left:  # a job excludes pairs along bonds that have a force
             left.remove("bonds")
             job["forces"] = [*job["forces"], {"type": "bond_harmonic", "bonds": {
-                name: {"stiffness": 0, "length": 1} for name in frame.names("bonds")}}]
+                name: {"stiffness": 0, "length": 1} for name in frame.names("bonds")
+                if name not in held}, **({"skip": sorted(held)} if held else {})}]
     if left:
         job["ignore"] = left
 

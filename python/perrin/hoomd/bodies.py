@@ -7,11 +7,12 @@ from perrin.importing.lines import NotUnderstood
 
 def bodies_of(rigid, script):
     """{type of the centre: its sites, mass and moments of inertia}."""
-    made, table, frame = {}, rigid.table("body"), script.frame
-    if not rigid.get("created", False):
-        raise NotUnderstood("rigid bodies whose sites are in the state: expected create_bodies()")
+    made, table = {}, rigid.table("body")
     if script.part > 1 or script.turned:
         raise NotUnderstood("rigid bodies after other forces, or beside ellipsoids")
+    if not rigid.get("created", False) and not script.bodies:
+        without_sites(script, set(table))
+    frame = script.frame
     for kind, body in table.items():
         line = table.lines.get(kind, rigid.line)
         if body is None:
@@ -36,6 +37,38 @@ def bodies_of(rigid, script):
     if not made:
         raise NotUnderstood("rigid bodies: no body is given")
     return made
+
+
+def without_sites(script, types):
+    """The start without the sites of bodies, which a job adds to the system."""
+    frame = script.frame
+    body = frame.get("particles/body") if frame is not None else None
+    if body is None or not (np.asarray(body).astype("i4") >= 0).any():
+        raise NotUnderstood("rigid bodies: the state has no sites, and there is no create_bodies()")
+    data = dict(script.start_data if script.start_data is not None else frame.data)
+    body = np.asarray(body).astype("i4")
+    n = len(body)
+    keep = (body < 0) | (body == np.arange(n))
+    names = np.array(frame.names("particles"))
+    kinds = np.asarray(data.get("particles/typeid", np.zeros(n))).astype(int)
+    if set(names[kinds[keep & (body >= 0)]]) - types:
+        raise NotUnderstood("rigid bodies of types that have no entry")
+    new = np.cumsum(keep) - 1
+    for what in ("bonds", "angles", "dihedrals", "impropers", "pairs", "constraints"):
+        if f"{what}/group" in data:
+            if not keep[np.asarray(data[f"{what}/group"]).astype(int)].all():
+                raise NotUnderstood(f"{what} of sites of rigid bodies")
+            data[f"{what}/group"] = new[data[f"{what}/group"].astype(int)].astype("u4")
+    for name, values in list(data.items()):
+        if name.startswith("particles/") and len(values) == n and name not in (
+                "particles/N", "particles/types"):
+            data[name] = values[keep]
+    data["particles/N"] = np.array([int(keep.sum())], "u4")
+    data.pop("particles/body")
+    if any("ids" in group for group in script.groups.values() if group):
+        raise NotUnderstood("rigid bodies whose sites are in the state, and groups by tags")
+    script.start_data = data
+    script.write_start()
 
 
 def of_type(frame, kind, name, otherwise, line):

@@ -28,7 +28,7 @@ class Script(Statements, Objects, Runs, Groups):
         self.velocity = self.new_velocity = self.rotation = self.mark = None
         self.job_forces, self.stages, self.writers_of, self.observers = [], [], [], {}
         self.ran, self.part, self.friction = False, 1, False
-        self.bodies = {}
+        self.bodies, self.constraints = {}, None
         self.orientations = self.turned = self.uses_charges = False
 
     def near(self, line, text):
@@ -99,4 +99,3 @@ def literal(text):
         return ast.literal_eval(text) if isinstance(text, str) else text
     except (ValueError, SyntaxError):
         return text
-

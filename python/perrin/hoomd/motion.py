@@ -1,4 +1,5 @@
 """Methods of integration as the integrators of a stage."""
+from perrin.hoomd.constraints import allowed
 from perrin.hoomd.values import Thing, Unknown, number
 from perrin.importing.lines import NotUnderstood
 from perrin.importing.write import Commented
@@ -25,11 +26,15 @@ def moving(script, integrator, start, steps):
                                 getattr(method, "line", None))
         try:
             settings = Method(script, method, start, steps).integrator()
+            if script.constraints is not None:
+                settings = allowed(settings, script, method.line)
             made.append((script.group(method.get("filter")), settings, method.line))
         except NotUnderstood as error:
             script.list_line(str(error), error.line or method.line)
     if integrator.path == "hoomd.md.minimize.FIRE":
         return minimiser(script, integrator, step, made)
+    if script.constraints is not None and len(made) > 1:
+        raise NotUnderstood("several methods beside constraints", integrator.line)
     if len(made) == 1 and made[0][0] == "all":
         _, settings, line = made[0]
         return {"integrator": Commented(with_step(settings, step), line)}

@@ -9,7 +9,7 @@ import re
 
 import numpy as np
 
-from perrin.hoomd.aniso import gay_berne
+from perrin.hoomd.aniso import aniso_force
 from perrin.hoomd.values import Unknown, number
 from perrin.importing.lines import NotUnderstood
 from perrin.importing.write import Commented
@@ -76,8 +76,9 @@ KNOWN = ("nlist", "default_r_cut", "default_r_on", "mode", "tail_correction", "p
 def pair_forces(thing, script):
     """Forces of one pair potential; a note for each that is near and not equal is on the script."""
     if thing.family == "hoomd.md.pair.aniso":
-        thing.only("nlist", "default_r_cut", "mode", "params", "r_cut")
-        return [gay_berne(thing, pairs_of(thing, script), script)]
+        if thing.kind not in ("GayBerne", "Dipole"):
+            raise NotUnderstood(f"the anisotropic pair potential {thing.kind}")
+        return [aniso_force(thing, pairs_of(thing, script), script)]
     if thing.family != "hoomd.md.pair":
         raise NotUnderstood(f"the pair potential {thing.path.replace('hoomd.md.', '')}")
     thing.only(*KNOWN)

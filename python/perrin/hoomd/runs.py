@@ -8,6 +8,7 @@ from perrin.hoomd import gsd_file, snapshot
 from perrin.hoomd.aniso import turned
 from perrin.hoomd.bodies import bodies_of
 from perrin.hoomd.bonded import bonded_forces
+from perrin.hoomd.constraints import distances
 from perrin.hoomd.fields import field_forces
 from perrin.hoomd.hard import spheres
 from perrin.hoomd.motion import moving
@@ -91,13 +92,17 @@ class Runs:
         if data is None:
             return
         path = os.path.join(self.folder, f"{self.name}-start.gsd")
-        gsd_file.write(path, turned(data))
+        try:
+            gsd_file.write(path, turned(data, self.turned))
+        except NotUnderstood as error:
+            self.list_line(str(error), self.system.line)
+            return
         if path not in self.result.data:
             self.result.data.append(path)
         self.system = Commented({"type": "file", "path": os.path.basename(path),
                                  "format": "gsd"}, self.system.line)
-        self.near(self.system.line, "frames of particles are turned: long axes are x, not z, in "
-                                    "the start and in what the job writes")
+        self.near(self.system.line, "frames of particles are turned: long axes and dipoles are x, "
+                                    "in the start and in what the job writes")
 
     def know(self, frame):
         """What the state says of itself."""
@@ -202,10 +207,8 @@ class Runs:
     def check(self, integrator):
         if integrator.kind == "Integrator":
             integrator.only(*ORDER["hoomd.md.Integrator"])
-        for name in ("constraints",):
-            for thing in integrator.list(name):
-                self.list_line(f"the constraint {getattr(thing, 'path', 'unknown')}",
-                               getattr(thing, "line", self.line))
+        for thing in integrator.list("constraints"):
+            self.take_constraint(thing)
         rigid = integrator.values.get("rigid")
         if rigid is not None:
             self.take_bodies(rigid)
@@ -213,6 +216,22 @@ class Runs:
             self.rotation = integrator.line_of("integrate_rotational_dof")
         if integrator.values.get("half_step_hook") is not None:
             self.list_line("half_step_hook", integrator.line_of("half_step_hook"))
+
+    def take_constraint(self, thing):
+        line = getattr(thing, "line", self.line)
+        if not isinstance(thing, Thing) or thing.path != "hoomd.md.constrain.Distance":
+            self.list_line(f"the constraint {getattr(thing, 'path', 'unknown')}", line)
+            return
+        if self.constraints is not None:
+            return
+        try:
+            if self.part > 1 or self.stages:
+                raise NotUnderstood("constraints that begin after a run")
+            self.constraints, data = distances(thing, self)
+            self.start_data = data
+            self.write_start()
+        except NotUnderstood as error:
+            self.list_line(str(error), error.line or line)
 
     def take_bodies(self, rigid):
         line = getattr(rigid, "line", self.line)

@@ -36,6 +36,11 @@ def of_frame(frame):
             values = frame.get(f"{what}/{name}")
             if values is not None:
                 setattr(part, name, values.copy())
+    for name in ("group", "value"):
+        values = frame.get(f"constraints/{name}")
+        if values is not None:
+            setattr(made.constraints, name, values.copy())
+    made.constraints.N = frame.count("constraints")
     if not hasattr(made.particles, "typeid"):
         made.particles.typeid = np.zeros(made.particles.N, "u4")
     return made
@@ -54,6 +59,8 @@ def allocate(bag):
             elif first:
                 values += first
             setattr(bag, name, values)
+    elif bag.allocates == "constraints":
+        bag.group, bag.value = np.zeros((n, 2), "u4"), np.zeros(n, "f4")
     elif bag.allocates in MEMBERS:
         bag.group, bag.typeid = np.zeros((n, MEMBERS[bag.allocates]), "u4"), np.zeros(n, "u4")
 
@@ -106,6 +113,11 @@ def data_of(snap):
         made[f"{name}/types"] = gsd_file.type_names([str(t) for t in known(part, "types")])
         made[f"{name}/group"] = array
         made[f"{name}/typeid"] = np.array(np.zeros(len(array)) if kinds is None else kinds, "u4")
+    group, value = (known(snap.constraints, k) for k in ("group", "value"))
+    if group is not None and len(group):
+        made["constraints/group"] = np.array(group, "u4").reshape(-1, 2)
+        made["constraints/N"] = np.array([len(made["constraints/group"])], "u4")
+        made["constraints/value"] = np.ravel(np.array(value, "f4"))
     return made
 
 
@@ -118,7 +130,7 @@ def known(bag, name):
 
 def replicated(data, counts):
     """A start repeated so often along x, y and z."""
-    if any(f"{name}/N" in data for name in MEMBERS):
+    if any(f"{name}/N" in data for name in (*MEMBERS, "constraints")):
         raise NotUnderstood("replicate of a start that has bonds")
     box, n = data["configuration/box"].astype(float), int(data["particles/N"][0])
     lx, ly, lz, xy, xz, yz = box

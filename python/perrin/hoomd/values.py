@@ -16,6 +16,7 @@ ORDER = {
     "hoomd.md.pair.DPDConservative": ["nlist", "default_r_cut"],
     "hoomd.md.pair": ["nlist", "default_r_cut", "default_r_on", "mode", "tail_correction"],
     "hoomd.md.pair.aniso": ["nlist", "default_r_cut", "mode"],
+    "hoomd.md.constrain.Distance": ["tolerance"],
     "hoomd.md.nlist.Stencil": ["cell_width", "buffer", "exclusions"],
     "hoomd.md.nlist": ["buffer", "exclusions"],
     "hoomd.md.methods.ConstantVolume": ["filter", "thermostat"],
@@ -60,7 +61,8 @@ ORDER = {
 }
 LISTS = ("forces", "methods", "constraints", "writers", "updaters", "tuners", "computes", "walls")
 TABLES = ("params", "r_cut", "r_on", "gamma", "gamma_r", "shape", "d", "a", "constant_force",
-          "constant_torque", "active_force", "active_torque", "nlist_params", "body", "E")
+          "constant_torque", "active_force", "active_torque", "nlist_params", "body", "E",
+          "mu")
 
 
 class Unknown:

@@ -21,4 +21,5 @@ def with_end(job):
     job["observers"].append({
         "type": "trajectory", "file": "end.h5", "stride": 1, "stages": ["end"],
         "schedule": {"steps": [0]}, "precision": "double",
-        "quantities": ["position", "velocity", "image"]})
+        "quantities": ["position", "velocity", "image", *(
+            ["orientation", "angular_momentum"] if "orientations" in job else [])]})

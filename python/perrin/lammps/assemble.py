@@ -4,9 +4,11 @@ import os
 from perrin.importing.lines import Line, NotUnderstood
 from perrin.importing.parts import continued, with_end
 from perrin.importing.write import Commented
-
-
-CHARGE_FORCES = ("coulomb", "coulomb_dsf", "debye_hueckel", "ewald")
+from perrin.lammps.aniso import turn_start
+from perrin.lammps.charmm import ends_of_dihedrals
+from perrin.lammps.constraints import constraints
+from perrin.lammps.reactions import dynamic_bonds
+from perrin.lammps.special import CHARGES, exclusions
 
 
 def assemble(script, last=True):
@@ -18,29 +20,45 @@ def assemble(script, last=True):
         job["units"] = script.units.names
     if script.seed is not None:
         job["seed"] = script.seed
+    job["system"] = None  # what it is depends on what acts
+    held = constrained(script, job)
+    made = interactions(script, held)
+    if script.axis is not None:
+        directions(script, job)
     job["system"] = system(script) if script.part == 1 else Commented(
         continued(script.part, script.velocity is None), None)
-    made = interactions(script)
-    if script.charges:
+    if script.bodies is not None:
+        of_bodies(script, job)
+    elif script.charges:
         job["attributes"] = {"charge": {"types": dict(script.charges), "default": 0}}
+    if script.reservoir:
+        job["reservoir"] = script.reservoir
     if script.velocity is not None:
         job["velocity"] = script.velocity
     if script.used_groups:
         job["groups"] = dict(script.used_groups)
     job["forces"] = made + [force for _, force in script.fields]
-    exclusions(script, job)
-    left = [f"{k}s" for k in ("bond", "angle", "dihedral", "improper")
-            if script.data and script.data.counts.get(f"{k}s") and not any(
-                force["type"].startswith(f"{k}_") for force in made)]
+    if script.start_lists().get("bond"):
+        exclusions(script, job, line_of(script))
+    left = [f"{k}s" for k, count in script.start_lists().items() if count and not any(
+        force["type"].startswith(f"{k}_") for force in made) and not held.get(k, set()) >= set(
+            range(1, script.kinds(k) + 1))]
     style = (script.style or (script.data.style if script.data else None) or "").split()
+    charges = any(force["type"] in CHARGES or "charge_1" in str(force.get("energy"))
+                  for force in made)
     charged = {"charge", "full", "dipole", "wavepacket"} & set(style)
-    if charged and script.data and not any(force["type"] in CHARGE_FORCES for force in made):
+    if charged and script.data and not charges:
         left.append("charges")
     if left:
         job["ignore"] = left
     if "bonds" in left and 0 in script.special:
-        result.not_understood.append((script.system_line, "LAMMPS excludes pairs along bonds that "
+        result.not_understood.append((line_of(script), "LAMMPS excludes pairs along bonds that "
                                       "have no force; the job does not"))
+    if script.reactions:
+        try:
+            job["dynamic_bonds"] = dynamic_bonds(script)
+        except NotUnderstood as error:
+            result.not_understood.append((error.line or script.reactions[0][0].line, str(error)))
     job["observers"] = observers(script)
     job["stages"] = script.stages
     if script.part > 1 and any("box" in group for group in script.used_groups.values()):
@@ -56,9 +74,15 @@ def assemble(script, last=True):
 def system(script):
     result = script.result
     periodic = [b in ("p", "pp") for b in script.boundary]
-    if script.data is not None:
+    if script.bodies is not None:
+        made = own_start(script, script.bodies.start, periodic)
+    elif script.data is not None and script.rewritten:
+        made = own_start(script, script.start, periodic)
+    elif script.data is not None:
         made = {"type": "file", "path": os.path.relpath(script.data_path, script.folder),
                 "format": "lammps"}
+        if script.data.labels:
+            made["types"] = {label: kind for kind, label in script.data.labels.items()}
         style = script.style or script.data.style
         if style:
             made["atom_style"] = style
@@ -68,22 +92,21 @@ def system(script):
         changed = {str(k): m for k, m in sorted(script.masses.items())
                    if k not in own or script.data.masses[str(k)] != m}
         if changed:
-            made["masses"] = changed
+            made["masses"] = {script.data.labels.get(k, k): m for k, m in changed.items()}
         if script.velocity is not None:
             made["velocities"] = False
     elif script.atoms is not None:
         a = script.atoms
+        if not len(a.r) and script.reservoir:
+            a.add(int(next(iter(script.reservoir))), (a.low + a.high)[None] / 2)
+            result.changed.append((script.system_line, "there is one particle at the start, in the "
+                                   "middle of the box: a job begins with some"))
         if not len(a.r):
             raise_no_particles(script)
         made = whole_lattice(script, a)
         if made is not None and all(periodic):
             return Commented(made, script.system_line)
-        name = f"{script.name}.data"
-        path = os.path.join(script.folder, name)
-        a.write(path, script.masses, f"start of {os.path.basename(script.path)}, made by perrin "
-                                     f"import")
-        result.data.append(path)
-        made = {"type": "file", "path": name, "format": "lammps"}
+        made = own_start(script, a, periodic)
     else:
         result.not_understood.append((Line(script.path, 0, ""), "there is no system: no read_data "
                                       "and no create_box that is understood"))
@@ -94,6 +117,55 @@ def system(script):
     if not all(periodic):
         made["periodic"] = periodic
     return Commented(made, script.system_line)
+
+
+def directions(script, job):
+    """Particles that look somewhere; whether they turn is what the fixes say."""
+    line = script.pairs.lines[0] if script.pairs.lines else line_of(script)
+    try:
+        job["orientations"] = turn_start(script, line) if script.part == 1 else {}
+    except NotUnderstood as error:
+        script.result.not_understood.append((error.line or line, str(error)))
+        return
+    if not any(script.turning):
+        job["orientations"]["moments_of_inertia"] = {
+            str(t): [0, 0, 0] for t in range(1, script.types + 1)}
+
+
+def of_bodies(script, job):
+    """Bodies, and what is different with them: groups by id, charges, fields."""
+    bodies = script.bodies
+    job["orientations"], job["bodies"] = {}, bodies.settings
+    if bodies.charges:
+        job["attributes"] = {"charge": {"types": bodies.charges, "default": 0}}
+    for name, made in script.used_groups.items():
+        if made and {"ids", "molecules", "box"} & set(made) and \
+                name not in script.rigid_groups.values():
+            script.used_groups[name] = bodies.group(script.members(name))
+    if any("on" not in force for _, force in script.fields):
+        script.used_groups["atoms"] = {"not": ["bodies"]}
+        script.use("bodies")
+        for _, force in script.fields:
+            force.setdefault("on", "atoms")
+    if not script.apart:
+        script.result.changed.append((next(iter(script.rigid.values())).line, "pairs within a body "
+                                      "have no energy; LAMMPS adds a constant unless neigh_modify "
+                                      "excludes them"))
+
+
+def own_start(script, particles, periodic):
+    """The start as a file beside the job."""
+    name = f"{script.name}.data"
+    path = os.path.join(script.folder, name)
+    particles.write(path, script.masses, f"start of {os.path.basename(script.path)}, made by "
+                                         "perrin import", periodic)
+    script.result.data.append(path)
+    made = {"type": "file", "path": name, "format": "lammps"}
+    if script.velocity is not None:
+        made["velocities"] = False
+    if script.units.style != "lj":
+        made["units"] = script.units.style
+    return made
 
 
 def whole_lattice(script, atoms):
@@ -119,45 +191,50 @@ def raise_no_particles(script):
                                          "the commands that would make them is understood"))
 
 
-def interactions(script):
-    result, made = script.result, []
+def line_of(script):
+    """Where special_bonds is, or the system; a part after the first has none of its own."""
+    return script.special_line or script.system_line or Line(script.path, 0, "")
+
+
+def constrained(script, job):
+    """Types of bonds and angles that need no force, since constraints hold them."""
+    if not script.constrained:
+        return {}
     try:
-        for force, note in script.pairs.forces(script):
-            made.append(Commented(force, script.pairs.lines[-1]))
-            if note:
-                result.changed.append((script.pairs.lines[-1], note))
+        job["constraints"], held = constraints(script)
+        return held
     except NotUnderstood as error:
-        line = script.pairs.lines[-1] if script.pairs.lines else script.system_line
-        result.not_understood.append((line, str(error)))
-    for part in script.bonded.values():
+        script.result.not_understood.append((error.line or script.shake.line, str(error)))
+        return {}
+
+
+def interactions(script, held):
+    result, made = script.result, []
+    pairs, failed = script.pairs.forces(script)
+    line = script.pairs.lines[-1] if script.pairs.lines else line_of(script)
+    made += [Commented(force, line) for force, _ in pairs]
+    result.changed += [(line, note) for _, note in pairs if note]
+    result.not_understood += [(line, why) for why in failed]
+    for kind, part in script.bonded.items():
         try:
-            made += [Commented(force, part.lines[0]) for force in part.forces(script.number)]
+            made += [Commented(force, part.lines[0])
+                     for force in part.forces(script.number, held.get(kind, ()))]
+            if part.left:
+                result.not_understood.append((part.lines[0], "the springs between the ends of "
+                                              f"angles of types {' '.join(map(str, part.left))}"))
         except NotUnderstood as error:
             result.not_understood.append((part.lines[0], str(error)))
+    try:
+        line = (script.bonded["dihedral"].lines or [None])[0]
+        made += [Commented(force, line) for force in ends_of_dihedrals(script, made)]
+    except NotUnderstood as error:
+        result.not_understood.append((line, str(error)))
     return made
-
-
-def exclusions(script, job):
-    """special_bonds: which pairs along bonds have no pair force."""
-    if script.data is None or not script.data.counts.get("bonds"):
-        return
-    table = {(1, 1, 1): [], (0, 1, 1): ["bonds"], (0, 0, 1): ["bonds", "angles"],
-             (0, 0, 0): ["bonds", "angles", "dihedrals"]}
-    weights = tuple(script.special)
-    if weights not in table:
-        script.result.not_understood.append((script.system_line, "special_bonds with weights "
-                                             f"{weights}: pairs are excluded or not"))
-        weights = (0, 0, 0)
-    job["neighbors"] = {"exclusions": table[weights]}
-    if script.special_charges != weights and any(f["type"] in CHARGE_FORCES for f in job["forces"]):
-        script.result.not_understood.append((script.system_line, "special_bonds with weights "
-                                             f"{script.special_charges} of charges and {weights} "
-                                             "of other pairs: the job has the latter for both"))
 
 
 def observers(script):
     made = list(script.observers.values())
-    total = sum(stage["steps"] for stage in script.stages)
+    total = sum(stage.get("steps", stage.get("sweeps")) for stage in script.stages)
     thermo = script.thermo or {"type": "thermo", "stride": max(total, 1),
                                "console_stride": max(total, 1)}
     made.insert(0, thermo)

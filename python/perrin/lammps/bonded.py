@@ -11,10 +11,27 @@ def harmonic(kind, length, factor=2):
     return kind, make
 
 
-def charmm(v):
-    if len(v) > 3 and v[3] != 0:
-        raise NotUnderstood("dihedral_style charmm with a weight of 1-4 pairs that is not 0")
+def charmm(v):  # what the weight means: perrin.lammps.charmm
     return {"terms": [{"stiffness": v[0], "multiplicity": int(v[1]), "phase": v[2]}]}
+
+
+def fourier(v):
+    rows = [v[1 + 3 * k:4 + 3 * k] for k in range(int(v[0]))]
+    return {"terms": [{"stiffness": k, "multiplicity": int(n), "phase": phase}
+                      for k, n, phase in rows]}
+
+
+def powers(v):
+    """Of -cos(phi), that of Ryckaert and Bellemans."""
+    if len(v) > 6:
+        raise NotUnderstood("dihedral_style nharmonic with more than 6 coefficients")
+    return {"c": [a * (-1) ** n for n, a in enumerate(v)] + [0] * (6 - len(v))}
+
+
+def improper(v):
+    if v[1] != 0:
+        raise NotUnderstood("improper_style harmonic with an angle that is not 0")
+    return {"stiffness": 2 * v[0], "angle": 0}
 
 
 BONDED = {
@@ -25,13 +42,18 @@ BONDED = {
     ("angle", "harmonic"): harmonic("angle_harmonic", "angle"),
     ("angle", "cosine"): harmonic("angle_cosine", None, 1),
     ("angle", "cosine/squared"): harmonic("angle_cosine_squared", "angle"),
+    ("angle", "charmm"): harmonic("angle_harmonic", "angle"),
+    ("improper", "harmonic"): ("improper_harmonic", improper),
     ("dihedral", "harmonic"): ("dihedral_periodic", lambda v: {"terms": [
         {"stiffness": v[0], "multiplicity": int(v[2]), "phase": 0 if v[1] > 0 else 180 * (
             1 if int(v[2]) else 0)}]}),
     ("dihedral", "opls"): ("dihedral_opls", lambda v: {"k": v[:4]}),
     ("dihedral", "charmm"): ("dihedral_periodic", charmm),
-    ("dihedral", "multi/harmonic"): ("dihedral_ryckaert_bellemans", lambda v: {
-        "c": [a * (-1) ** n for n, a in enumerate(v[:5])] + [0]}),
+    ("dihedral", "multi/harmonic"): ("dihedral_ryckaert_bellemans", lambda v: powers(v[:5])),
+    ("dihedral", "nharmonic"): ("dihedral_ryckaert_bellemans", lambda v: powers(v[1:])),
+    ("dihedral", "fourier"): ("dihedral_periodic", fourier),
+    ("improper", "cvff"): ("improper_periodic", lambda v: {"terms": [
+        {"stiffness": v[0], "multiplicity": int(v[2]), "phase": 0 if v[1] > 0 else 180}]}),
 }
 
 
@@ -40,6 +62,7 @@ class Bonded:
 
     def __init__(self, kind):
         self.kind, self.styles, self.coefficients, self.lines = kind, [], {}, []
+        self.left = []  # types of angles with a spring between their ends
 
     def style(self, words, line):
         self.coefficients, self.lines = {}, [line]
@@ -55,15 +78,17 @@ class Bonded:
             self.coefficients[kind] = style, rest
         self.lines.append(line)
 
-    def forces(self, number):
-        """[force], and whether there are none by intention (bond_style zero or none)."""
-        made = {}
+    def forces(self, number, held=()):
+        """[force]. held: types that are constrained and have none."""
+        made, self.left = {}, []
         for kind, (style, words) in sorted(self.coefficients.items()):
-            if style in ("zero", "none"):
+            if style in ("zero", "none") or kind in held:
                 continue
             if (self.kind, style) not in BONDED:
                 raise NotUnderstood(f"{self.kind}_style {style}")
             type_name, entry = BONDED[self.kind, style]
+            if (self.kind, style) == ("angle", "charmm") and len(words) > 2 and number(words[2]):
+                self.left.append(kind)
             made.setdefault(type_name, {})[str(kind)] = entry([number(w) for w in words])
         every = {str(kind) for kind in self.coefficients}
         forces = []

@@ -8,6 +8,7 @@ from perrin.importing.lines import NotUnderstood
 # Styles that are sums of charges, with the settings that stand before their cut-off.
 CHARGED = {"cut": [], "long": [], "debye": ["kappa"], "dsf": ["damping"], "wolf": ["damping"]}
 SPLIT = re.compile(r"(?:(lj/cut|buck|born)/)?coul/(\w+)$")
+FOR_DIPOLES = ("ewald/disp", "ewald/disp/dipole", "ewald/dipole", "pppm/dipole")
 IGNORED = ("gewald", "mesh", "mesh/disp", "order", "order/disp", "mix/disp", "minorder", "overlap",
            "diff", "fftbench", "collective", "compute", "cutoff/adjust", "eigtol", "force",
            "force/disp/real", "pressure/scalar", "scafacos", "splittol", "disp/auto", "kmax/ewald",
@@ -22,10 +23,10 @@ class Charges:
             self.kspace = None
             return
         style = re.sub(r"/(omp|opt|gpu|kk|intel)$", "", rest[0])
-        if style not in ("ewald", "pppm", "pppm/cg", "pppm/stagger"):
+        if style not in ("ewald", "pppm", "pppm/cg", "pppm/stagger", *FOR_DIPOLES):
             raise NotUnderstood(f"kspace_style {rest[0]}: expected ewald or pppm")
-        self.kspace = {"accuracy": self.number(rest[1])}
-        if style != "ewald":
+        self.kspace, self.kspace_style = {"accuracy": self.number(rest[1])}, style
+        if style.startswith("pppm"):
             self.kspace["mesh"] = {}
 
     def do_kspace_modify(self, rest, line):
@@ -46,12 +47,9 @@ class Charges:
     def do_dielectric(self, rest, line):
         self.dielectric = self.number(rest[0])
 
-    def set_charge(self, style, which, value):
+    def set_charge(self, which, value):
         """`set type I charge q` of particles that the script makes."""
         from perrin.lammps.forces import several
-        if style != "type" or self.data is not None:
-            raise NotUnderstood(f"set {style} … charge: expected set type of particles that the "
-                                "script makes")
         for kind in several(which, self.types):
             self.charges[str(kind)] = value
 
@@ -84,6 +82,8 @@ def charge_force(script, kind, own, cutoff):
     if kind == "long":
         if script.kspace is None:
             raise NotUnderstood("pair_style …/coul/long without a kspace_style")
+        if script.kspace_style in FOR_DIPOLES:
+            raise NotUnderstood(f"kspace_style {script.kspace_style} of charges")
         made = {"type": "ewald", "cutoff": number(cutoff), **script.kspace}
         if script.slab is not None:
             made["slab"] = number(script.slab)

@@ -16,7 +16,7 @@ from perrin.lammps.styles import Styles
 from perrin.lammps.system import System
 from perrin.lammps.units import Units
 
-NO_EFFECT = {"neigh_modify", "neighbor", "newton", "processors", "thermo_modify", "thermo_style",
+NO_EFFECT = {"neighbor", "newton", "processors", "thermo_modify", "thermo_style",
              "dump_modify", "echo", "log", "print", "package", "suffix", "timer", "comm_modify",
              "comm_style", "atom_modify", "info", "run_style", "min_style", "min_modify", "balance",
              "shell", "undump", "uncompute", "label", "compute_modify", "write_data",
@@ -34,7 +34,7 @@ class Script(System, Groups, Styles, Charges, Runs):
         self.path, self.result, self.folder, self.name = path, result, folder, name
         self.variables = Variables(variables, self.keyword)
         self.units, self.dimension, self.boundary = Units(), 3, ["p", "p", "p"]
-        self.special, self.style = (0.0, 0.0, 0.0), None
+        self.special, self.style, self.special_line = (0.0, 0.0, 0.0), None, None
         self.lattice, self.regions, self.atoms, self.data = None, {}, None, None
         self.masses, self.types, self.timestep = {}, 0, None
         self.pairs = forces.Pairs()
@@ -47,6 +47,12 @@ class Script(System, Groups, Styles, Charges, Runs):
         self.set_velocities, self.part, self.adapted = {}, 1, set()
         self.kspace, self.slab, self.special_charges = None, None, (0.0, 0.0, 0.0)
         self.dielectric, self.charges = 1.0, {}
+        self.data_particles, self.rewritten = None, False
+        self.shake, self.constrained = None, False
+        self.rigid, self.rigid_groups, self.bodies = {}, {}, None
+        self.excluded, self.apart = [], False
+        self.axis, self.disc, self.turning = None, False, set()
+        self.reactions, self.reservoir = [], {}
         self.whole = None  # the type that fills the box as one lattice
 
     def keyword(self, word):
@@ -115,6 +121,7 @@ class Script(System, Groups, Styles, Charges, Runs):
         self.part += 1
         self.stages, self.observers, self.velocity, self.ran = [], {}, None, False
         self.used_groups, self.system_line = {}, None
+        self.reactions = []
 
     def close_part(self, last=True):
         from perrin.lammps.assemble import assemble

@@ -1,8 +1,9 @@
 """Fixes that act on particles as a field, a wall or a spring."""
 from perrin.importing.lines import NotUnderstood
+from perrin.lammps.aniso import propelled
 
 
-def field(script, group, style, words):
+def field(script, group, style, words, line):
     """Forces of a fix, or None where it is of another kind."""
     number, made = script.number, None
     if style == "addforce":
@@ -21,6 +22,9 @@ def field(script, group, style, words):
         made = [wall(script, style, *each) for each in faces(script, words)]
     elif style == "spring/self" and len(words) == 1:
         made = [{"type": "tether", "stiffness": [number(words[0])] * 3}]
+    elif style == "propel/self":
+        made = propelled(script, words)
+        script.result.changed.append((line, "the pressure has no part of this force"))
     elif style == "spring":
         return [spring(script, group, words)]
     if made is None:

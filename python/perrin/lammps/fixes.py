@@ -1,5 +1,6 @@
 """Fixes of LAMMPS that move particles or hold them: the integrator of a stage, and its fields."""
 from perrin.importing.lines import NotUnderstood
+from perrin.lammps.aniso import oriented, rotational_frictions
 
 # Fixes that measure, print or balance: what a run does is the same without them.
 MEASURES = {"print", "ave/time", "ave/chunk", "ave/histo", "ave/correlate", "ave/atom", "vector",
@@ -7,6 +8,11 @@ MEASURES = {"print", "ave/time", "ave/chunk", "ave/histo", "ave/correlate", "ave
             "store/force", "python/invoke", "ave/histo/weight", "recenter", "momentum",
             "enforce2d", "nve/noforce/none", "dt/reset/none", "thermal/conductivity/none"}
 BATHS = ("langevin", "temp/csvr", "temp/berendsen", "temp/rescale", "press/berendsen", "viscous")
+
+RIGID = ("rigid", "rigid/small", "rigid/nve", "rigid/nve/small", "rigid/nvt", "rigid/nvt/small",
+         "rigid/npt", "rigid/npt/small", "rigid/nph", "rigid/nph/small")
+MOVING = tuple(k + of for of in ("", "/sphere", "/asphere")
+               for k in ("nve", "nvt", "npt", "nph", "brownian"))
 
 
 class Fix:
@@ -53,7 +59,7 @@ class Motion:
         made = []
         baths = [f for f in self.fixes if f.style in BATHS]
         used = set()
-        for fix in self.fixes:
+        for fix in map(self.plain, self.fixes):
             if fix.style == "nve":
                 mine = [b for b in baths if b.group in (fix.group, "all")]
                 used.update(id(b) for b in mine)
@@ -66,13 +72,36 @@ class Motion:
                     made.append((group, self.nve(fix, part), part[0].line))
             elif fix.style in ("nvt", "npt", "nph"):
                 made.append((fix.group, self.nose_hoover(fix), fix.line))
-            elif fix.style == "brownian":
+            elif fix.style in RIGID:
+                mine = [b for b in baths if b.group in (fix.group, "all")]
+                used.update(id(b) for b in mine)
+                script = self.script
+                alone = script.bodies.only() and len(script.rigid) == 1
+                made.append(("all" if alone else script.rigid_groups[id(fix)],
+                             self.rigid(fix, mine), fix.line))
+            elif fix.style.startswith("brownian"):
                 made.append((fix.group, self.brownian(fix), fix.line))
         for bath in baths:
             if id(bath) not in used:
                 raise NotUnderstood(f"fix {bath.style} of the group {bath.group}, which no fix nve "
                                     "of this group moves")
         return made
+
+    def plain(self, fix):
+        """nve/sphere, nvt/asphere, … as nve, nvt, …; whether they turn particles."""
+        kind, _, of = fix.style.partition("/")
+        if of not in ("sphere", "asphere") or kind == "brownian":
+            return fix
+        words, turns = list(fix.words), of == "asphere"
+        if "update" in words:
+            at = words.index("update")
+            turns |= words[at + 1] == "dipole"
+            del words[at:at + (3 if words[at + 2:at + 3] == ["dlm"] else 2)]
+        if "disc" in words:
+            words.remove("disc")
+            self.script.disc = True
+        self.script.turning.add(turns)
+        return Fix(fix.line, fix.group, kind, words)
 
     def nve(self, fix, baths):
         styles = sorted(b.style for b in baths)
@@ -107,7 +136,7 @@ class Motion:
             if rest[0] == "scale":
                 scale[int(rest[1])] = self.number(rest[2])
                 rest = rest[3:]
-            elif rest[0] in ("tally", "zero", "gjf"):
+            elif rest[0] in ("tally", "zero", "gjf", "omega", "angmom"):
                 rest = rest[2:]
             else:
                 raise NotUnderstood(f"fix langevin {rest[0]}")
@@ -119,7 +148,40 @@ class Motion:
             made["friction"] = frictions["1"]
         else:
             made["frictions"] = frictions
+            if self.script.bodies is not None:  # centres of bodies, which others move
+                made["friction"] = frictions["1"]
+        if oriented(self.script):
+            made["rotational_frictions"] = rotational_frictions(self.script, fix.words[4:], damp)
         return made
+
+    def rigid(self, fix, baths):
+        """The integrator of rigid bodies."""
+        from perrin.lammps.bodies import membership
+        words = membership(self.script, fix)[1]
+        counts = {"langevin": 4, "reinit": 1, "temp": 3, "iso": 3, "aniso": 3, "x": 3, "y": 3,
+                  "z": 3, "couple": 1, "tparam": 3, "pchain": 1, "dilate": 1}
+        said = options(words, counts)
+        if "langevin" in said or any(b.style == "langevin" for b in baths):
+            if "langevin" in said and baths:
+                raise NotUnderstood("several thermostats of one group")
+            first, last, damp = (self.number(w) for w in (
+                said["langevin"] if "langevin" in said else baths[0].words)[:3])
+            damp = self.script.units.time(damp)
+            by_type = self.script.bodies.by_type
+            turning = by_type(lambda _, i: sum(i) / max(sum(v > 0 for v in i), 1) / damp)
+            if any(max(i) - min(v for v in i if v) > 1e-6 * max(i)
+                   for i in by_type(lambda _, i: i).values()):
+                self.note(fix, "the friction of rotation is the same about all axes, that of the "
+                               "mean moment of inertia")
+            return {"type": "langevin", **ramp(first, last, self.steps),
+                    "frictions": by_type(lambda m, _: m / damp), "rotational_frictions": turning,
+                    "friction": 1.0}
+        if "nvt" in fix.style or "npt" in fix.style or "nph" in fix.style:
+            nose = [w for k in said for w in (
+                (k, *said[k]) if k in ("temp", "iso", "aniso", "x", "y", "z", "couple", "dilate")
+                else ("tchain", said[k][0]) if k == "tparam" else ())]
+            return self.nose_hoover(Fix(fix.line, fix.group, fix.style, nose))
+        return self.nve(fix, baths)
 
     def rescaling(self, fix):
         words = fix.words
@@ -185,9 +247,20 @@ class Motion:
         return made
 
     def brownian(self, fix):
-        said = options(fix.words[2:], {"gamma_t": 1, "rng": 1, "gamma_r": 1})
-        return {"type": "brownian", "temperature": self.number(fix.words[0]),
+        said = options(fix.words[2:], {"gamma_t": 1, "rng": 1, "gamma_r": 1,
+                                       "planar_rotation": 1, "dipole": 3, "gamma_t_eigen": 3,
+                                       "gamma_r_eigen": 3})
+        if "dipole" in said or "gamma_t_eigen" in said or "gamma_r_eigen" in said:
+            raise NotUnderstood(f"fix {fix.style} with frictions along axes")
+        made = {"type": "brownian", "temperature": self.number(fix.words[0]),
                 "friction": self.script.units.friction(self.number(said["gamma_t"][0]))}
+        if fix.style != "brownian" and "gamma_r" in said:
+            if said.get("planar_rotation") == ["yes"] and self.script.dimension == 3:
+                raise NotUnderstood("fix brownian with planar_rotation in three dimensions")
+            self.script.turning.add(True)
+            made["rotational_friction"] = self.script.units.friction(
+                self.number(said["gamma_r"][0]))
+        return made
 
 
 def deformation(fix, box, timestep, steps, number):

@@ -1,9 +1,11 @@
 """Pair interactions of LAMMPS as forces of Perrin. Numbers are the script's: `units` converts none
 here, since energies and lengths of a job are those of the script (perrin.lammps.units)."""
 import math
+import os
 import re
 
 from perrin.importing.lines import NotUnderstood
+from perrin.lammps import aniso, charmm, gromacs
 from perrin.lammps.charges import charge_force, separated, uncharged
 
 SUFFIX = re.compile(r"/(omp|opt|gpu|kk|intel)$")
@@ -30,11 +32,12 @@ class Pairs:
         self.styles, self.mixed = [], False  # (name, settings) of each style
         self.coefficients = {}               # {(style index, i, j): words}
         self.modify = {"shift": "no", "tail": "no", "mix": "geometric"}
-        self.lines, self.coefficient_lines = [], []
+        self.lines, self.coefficient_lines, self.mix_said = [], [], False
+        self.nothing = set()  # pairs of types of a hybrid that have no style
 
     def style(self, words, line):
         self.styles, self.coefficients, self.lines = [], {}, [line]
-        self.coefficient_lines = []
+        self.coefficient_lines, self.nothing = [], set()
         self.mixed = words[0].startswith("hybrid")
         if words[0].startswith("hybrid") and words[0] not in ("hybrid", "hybrid/overlay"):
             raise NotUnderstood(f"pair_style {words[0]}")
@@ -59,6 +62,7 @@ class Pairs:
             if name == "none":
                 for i in several(first, types):
                     for j in several(second, types):
+                        self.nothing.add(tuple(sorted((i, j))))
                         for k in range(len(self.styles)):
                             self.coefficients.pop((k, *sorted((i, j))), None)
                 return
@@ -78,28 +82,86 @@ class Pairs:
             self.coefficient(both + row[2 if name == "PairIJ Coeffs" else 1:], types, None)
 
     def forces(self, script):
-        """[(force, note or None)] of all styles."""
-        made, types, number = [], script.types, script.number
+        """[(force, note or None)] of all styles, and reasons why one has none."""
+        made, failed = [], []
         for index, (style, settings) in enumerate(self.styles):
-            if style in ("none", "zero"):
-                continue
             table = {(i, j): words for (k, i, j), words in self.coefficients.items() if k == index}
-            named, (style, kind) = style, uncharged(style)
-            if kind is not None:
-                (settings, table), own, cutoff = separated(named, settings, table, kind, style)
-                made.append((charge_force(script, kind, own, cutoff), None))
-                if style is None:
-                    continue
-            if style not in PAIRS:
-                raise NotUnderstood(f"pair_style {style}")
-            if not self.mixed:
-                missing = [i for i in range(1, types + 1) if (i, i) not in table]
-                if missing and not table:
-                    raise NotUnderstood(f"pair_style {style} without pair_coeff")
-            for force, note in PAIRS[style](settings, table, types, self.modify, number,
-                                            not self.mixed):
-                made.append((with_all_pairs(force, types), note))
+            try:
+                if style not in ("none", "zero"):
+                    made += self.of_style(script, style, settings, table)
+            except NotUnderstood as error:
+                failed.append(str(error))
+            except (IndexError, ValueError, KeyError) as error:
+                failed.append(f"pair_style {style}: words are missing or wrong ({error!r})")
+        return made, failed
+
+    def mixable(self, table, types):
+        """Pairs that a hybrid leaves to mixing: nobody names them, and both types have the same
+        styles."""
+        styles = {}
+        for k, i, j in self.coefficients:
+            styles.setdefault((i, j), set()).add(k)
+        return {(i, j) for i in range(1, types + 1) for j in range(i + 1, types + 1)
+                if (i, j) not in styles and (i, j) not in self.nothing and
+                styles.get((i, i)) == styles.get((j, j)) and {(i, i), (j, j)} <= set(table)}
+
+    def of_style(self, script, style, settings, table):
+        """The forces of a style; of a hybrid without the pairs that are no part of it."""
+        if not self.mixed:
+            return self.made_of(script, style, settings, table, True)
+        free = self.mixable(table, script.types)
+        made = self.made_of(script, style, settings, table, bool(free))
+        allowed = {*table, *free}
+        for force, _ in made:
+            if "pairs" in force and "charge_1" not in force.get("energy", ""):
+                force["pairs"] = [e if tuple(map(int, e["types"])) in allowed else without(e)
+                                  for e in force["pairs"]]
         return made
+
+    def made_of(self, script, style, settings, table, mixing):
+        types = script.types
+        if style in aniso.STYLES:
+            return [(with_all_pairs(force, types) if "pairs" in force else force, None)
+                    for force in aniso.forces(script, style, settings, table, mixing)]
+        if charmm.of_style(style):
+            return [(force, None) for force in charmm.pair_forces(script, style, settings, table)]
+        if style in gromacs.STYLES:
+            return [(with_all_pairs(force, types), None) for force in gromacs.pair_forces(
+                script, style, settings, table, mixing)]
+        if style == "table":
+            return tabulated(script, table, types)
+        made, (named, (style, kind)) = [], (style, uncharged(style))
+        if kind is not None:
+            (settings, table), own, cutoff = separated(named, settings, table, kind, style)
+            made.append((charge_force(script, kind, own, cutoff), None))
+            if style is None:
+                return made
+        if style not in PAIRS:
+            raise NotUnderstood(f"pair_style {style}")
+        if mixing and not table:
+            raise NotUnderstood(f"pair_style {style} without pair_coeff")
+        for force, note in PAIRS[style](settings, table, types, self.modify, script.number, mixing):
+            made.append((with_all_pairs(force, types), note))
+        return made
+
+
+def tabulated(script, table, types):
+    """pair_style table: the same files, which a job reads, too."""
+    missing = [(i, j) for i in range(1, types + 1) for j in range(i, types + 1)
+               if (i, j) not in table]
+    if missing:
+        raise NotUnderstood(f"pair_style table without rows for the types {missing[0][0]} and "
+                            f"{missing[0][1]}")
+    pairs = []
+    for (i, j), (file, *words) in sorted(table.items()):
+        path = script.file(file)
+        if not os.path.exists(path):
+            raise NotUnderstood(f"the file {file} is not there")
+        pairs.append({"types": names(i, j), "file": os.path.relpath(path, script.folder),
+                      **({"keyword": words[0]} if words else {}),
+                      **({"cutoff": script.number(words[1])} if len(words) > 1 else {})})
+    return [({"type": "pair_table", "pairs": pairs}, "a spline is between the rows of a table in "
+             "place of LAMMPS's own points")]
 
 
 def with_all_pairs(force, types):
@@ -115,7 +177,13 @@ def with_all_pairs(force, types):
     return force
 
 
-STRENGTHS = ("epsilon", "depth", "amplitude", "dispersion", "repulsion", "gamma", "A", "C", "D")
+def without(entry):
+    """An entry of a pair of types that has none of this force."""
+    return {k: 0 if k in STRENGTHS else v for k, v in entry.items()}
+
+
+STRENGTHS = ("epsilon", "strength", "depth", "amplitude", "dispersion", "repulsion", "gamma",
+             "A", "C", "D", "s0", "s3", "s4")
 
 
 def names(i, j):
@@ -253,7 +321,7 @@ def dpd_thermostat(settings, table, types, modify, number, mixing):
     return [({"type": "dpd_thermostat", "temperature": number(settings[0]), **force}, note)]
 
 
-PAIRS = {"lj/cut": lennard_jones, "lj/smooth/linear": smooth_linear,
+PAIRS = {"lj/cut": lennard_jones, "lj/smooth/linear": smooth_linear, "lj/sf": smooth_linear,
          "morse": simple("morse", ["depth", "steepness", "distance"]),
          "buck": simple("buckingham", ["amplitude", "rho", "dispersion"]),
          "mie/cut": simple("mie", ["epsilon", "sigma", "repulsive", "attractive"]),

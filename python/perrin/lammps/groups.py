@@ -22,7 +22,7 @@ class Groups:
                 bounds = [int(w) for w in rest[1:]]
                 kinds = [t for t in range(1, self.types + 1) if test(t, *bounds)]
             else:
-                kinds = [t for w in rest for t in forces.several(w, self.types)]
+                kinds = [t for w in rest for t in forces.several(w.replace(":", "*"), self.types)]
             self.groups[name] = {"types": [str(t) for t in kinds]}
         elif style in ("id", "molecule"):
             if rest[0] == "<>":
@@ -33,6 +33,10 @@ class Groups:
             self.groups[name] = {key: [  # ids of a job count from 0
                 [int(v) - first for v in w.split(":")] if ":" in w else int(w) - first
                 for w in rest]}
+            if style == "molecule" and self.data is not None and self.members_of_none(name):
+                # in a job these are no molecule, and bonds number them
+                self.groups[name] = {"ids": ranges(np.sort(self.start.numbers()[
+                    self.members(name)] - 1))}
         elif style == "region":
             made = self.regions[rest[0]]
             if self.atoms is None:
@@ -50,21 +54,38 @@ class Groups:
                 if rest[0] != "all" else {"not": list(rest[1:])}
         elif style in ("delete", "clear"):
             self.groups.pop(name, None)
-        else:
-            raise NotUnderstood(f"group {style}")
+        else:  # listed where something uses it
+            self.groups[name] = {"unknown": f"the group {name}, by {style}"}
+            self.result.no_effect.append(line)
+
+    def members_of_none(self, name):
+        """Whether a group by molecules has particles that are in none, number 0."""
+        return any((entry[0] if isinstance(entry, list) else entry) == 0
+                   for entry in self.groups[name]["molecules"])
 
     def members(self, name):
-        a, made = self.atoms, self.groups[name]
+        """Which particles of the start are in a group."""
+        a = self.start
+        if name not in self.groups:
+            raise NotUnderstood(f"the group {name} is not known")
+        made = self.groups[name]
         if made is None:
             return np.ones(len(a.r), bool)
+        if "unknown" in made:
+            raise NotUnderstood(made["unknown"])
         if "types" in made:
             return np.isin(a.type, [int(t) for t in made["types"]])
-        if "ids" in made:
+        if "ids" in made or "molecules" in made:
+            of = a.numbers() - 1 if "ids" in made else a.get("molecule")
             found = np.zeros(len(a.r), bool)
-            for entry in made["ids"]:
+            for entry in made["ids"] if "ids" in made else made["molecules"]:
                 low, high = entry if isinstance(entry, list) else (entry, entry)
-                found[low:high + 1] = True
+                found |= (of >= low) & (of <= high)
             return found
+        if "box" in made:
+            low, high = ([side * np.inf if v is None else v for v in corner]
+                         for side, corner in zip((-1, 1), made["box"]))
+            return ((a.r >= low) & (a.r <= high)).all(axis=1)
         found = np.ones(len(a.r), bool)
         if "or" in made:
             found = np.logical_or.reduce([self.members(n) for n in made["or"]])
@@ -80,12 +101,51 @@ class Groups:
             return "all"
         if name not in self.groups:
             raise NotUnderstood(f"the group {name} is not known")
+        if "unknown" in self.groups[name]:
+            raise NotUnderstood(self.groups[name]["unknown"])
         if name not in self.used_groups:
             self.used_groups[name] = self.groups[name]
             for key in ("and", "or", "not"):
                 for other in self.groups[name].get(key, []):
                     self.use(other)
         return name
+
+    def do_neigh_modify(self, rest, line):
+        """Pairs that have no energy: only those within rigid bodies are left out by a job, too."""
+        words, excluded = list(rest), []
+        while words:
+            word = words.pop(0)
+            if word == "exclude":
+                kind = words.pop(0)
+                count = {"molecule": 1, "molecule/intra": 1, "molecule/inter": 1, "none": 0}
+                take = count.get(kind, 2)
+                excluded.append((kind, words[:take]))
+                words = words[take:]
+            elif word == "collection/type":
+                words = words[1 + int(words[0]):]
+            else:
+                words = words[1:]
+        self.excluded += [(line, kind, names) for kind, names in excluded if kind != "none"]
+        if not excluded:
+            self.result.no_effect.append(line)
+
+    def leave_out(self):
+        """Exclusions by neigh_modify are known when a run begins; whether it leaves out all pairs
+        within bodies."""
+        within = np.zeros(0, int)
+        for line, kind, names in self.excluded:
+            body = self.bodies.body if self.bodies is not None and kind != "type" else None
+            which = self.members(names[0]) if body is not None else None
+            of = body[which] if body is not None else np.array([-1])
+            same = kind == "group" and names[0] == names[1] and len(np.unique(of)) == 1
+            if (of >= 0).all() and (same or kind in ("molecule", "molecule/intra")):
+                within = np.union1d(within, of)
+            else:
+                self.result.not_understood.append((line, "pairs of particles that have no energy: "
+                                                   "a job has exclusions along bonds"))
+        self.excluded = []
+        if self.bodies is not None:
+            self.apart |= len(within) == self.bodies.body.max() + 1
 
     def do_velocity(self, rest, line):
         group, style, words = rest[0], rest[1], rest[2:]

@@ -3,8 +3,10 @@ import numpy as np
 
 from perrin.importing.lines import NotUnderstood
 from perrin.importing.write import Commented
-from perrin.lammps import fixes, forces
+from perrin.lammps import fixes, forces, reactions
+from perrin.lammps.bodies import bodies_of
 from perrin.lammps.fields import field
+from perrin.lammps.insertion import Insertion
 
 MEASURED = {"msd": "mean_square_displacement", "vacf": "velocity_autocorrelation", "rdf": "rdf",
             "gyration/chunk": "chain_size"}
@@ -15,7 +17,7 @@ class Runs:
 
     def do_minimize(self, rest, line):
         tolerance = self.number(rest[1])
-        self.add_forces()
+        self.begin(False)
         self.stage({"type": "md", "name": "minimize", "steps": int(self.number(rest[2])),
                     "integrator": Commented({"type": "fire",
                                              "force_tolerance": tolerance or 1e-3}, line)}, line)
@@ -32,13 +34,13 @@ class Runs:
             steps = max(steps - self.steps, 0)
         elif len(rest) > 1 and rest[1] not in ("pre", "post"):
             raise NotUnderstood(f"run with {rest[1]}")
-        self.add_forces()
+        self.begin(self.shake is not None)
         step = self.timestep if self.timestep is not None else self.units.timestep
         held, moved = [], []
         for fix in self.fixes.values():
             if fix.style in ("setforce", "freeze", "move"):
                 held.append(fix)
-            elif fix.style in fixes.BATHS or fix.style in ("nve", "nvt", "npt", "nph", "brownian"):
+            elif fix.style in fixes.BATHS + fixes.MOVING + fixes.RIGID:
                 moved.append(fix)
         motion = fixes.Motion(self, moved, steps)
         made = motion.integrators()
@@ -50,7 +52,65 @@ class Runs:
         stage = {"type": "md", "steps": steps, **self.moving(made, held, step)}
         if deform is not None and steps:
             stage["deform"] = deform
+        gas = [f for f in self.fixes.values() if f.style == "gcmc"]
+        if gas:
+            self.exchange(gas, stage if made or held else None, steps, line)
+            return
+        self.react(stage)
         self.stage(stage, line)
+
+    def exchange(self, gas, md, steps, line):
+        """A run with fix gcmc: turns of stages."""
+        if len(gas) > 1:
+            raise NotUnderstood("several fixes gcmc", gas[1].line)
+        if md is not None and "integrators" in md:
+            raise NotUnderstood("fix gcmc beside several integrators", gas[0].line)
+        if md is None:
+            self.result.changed.append((gas[0].line, "velocities stay as they are in a run of "
+                                        "Monte Carlo alone"))
+        made = Insertion(self, gas[0])
+        self.reservoir = {str(made.kind): made.room}
+        for stage in made.stages(self, steps, md, line):
+            self.stage(stage, line, stage.get("steps", 0))
+        self.steps += 0 if md is not None else steps
+
+    def react(self, stage):
+        """Which stages make and break bonds."""
+        now = [f for f in self.fixes.values() if f.style in reactions.STYLES]
+        if now or self.reactions:
+            stage["name"] = f"run-{len(self.stages) + 1}"
+        for fix in now:
+            for known, names in self.reactions:
+                if known is fix:
+                    names.append(stage["name"])
+                    break
+            else:
+                self.reactions.append((fix, [stage["name"]]))
+
+    def count_of(self, kind):
+        """Particles of a type at the start."""
+        return int((self.start.type == kind).sum()) if self.count() or self.data else 0
+
+    def rigidly(self):
+        """Rigid bodies are those of the first run, and stay."""
+        rigid = {k: f for k, f in self.fixes.items() if f.style in fixes.RIGID}
+        if not rigid:
+            if self.bodies is not None:
+                raise NotUnderstood("rigid bodies that end: those of a job are there in all stages")
+            return
+        line = next(iter(rigid.values())).line
+        if self.bodies is None and (self.ran or self.part > 1):
+            raise NotUnderstood("rigid bodies after a run: the places of their sites are not "
+                                "known; write the state by write_data and begin another script",
+                                line)
+        if self.part > 1:
+            raise NotUnderstood("rigid bodies in a job that follows another", line)
+        if self.bodies is None:
+            self.rigid = rigid
+            self.bodies = bodies_of(self)
+            made = self.bodies.groups(list(rigid.values()))
+            self.groups.update({"bodies": {"types": list(self.bodies.settings)}, **made})
+            self.rigid_groups = dict(zip(map(id, rigid.values()), made))
 
     def moving(self, made, held, step):
         """"integrator" or "integrators" of a stage; what no fix moves is frozen."""
@@ -69,8 +129,12 @@ class Runs:
             return {"integrator": {"type": "frozen", "timestep": step}}
         if len(made) == 1 and made[0][0] == "all" and not kept:
             _, integrator, line = made[0]
+            if self.constrained:
+                integrator = self.beside_others(integrator, line, "constraints")
             integrator = {"type": integrator["type"], "timestep": step, **integrator}
             return {"integrator": Commented(integrator, line)}
+        if self.constrained:
+            raise NotUnderstood("several integrators beside constraints of distances")
         # "all" means all that is in no other.
         named = [self.use(group) for group, _, _ in made + kept if group != "all"]
         rest, all_named, integrators = {"not": named}, self.covered(named), []
@@ -89,11 +153,11 @@ class Runs:
             integrators.append({"type": "frozen", "timestep": step, "group": "rest"})
         return {"integrators": integrators}
 
-    def beside_others(self, integrator, line):
+    def beside_others(self, integrator, line, what="other integrators"):
         """The barostat of nose_hoover acts on its own particles; that of bussi on all."""
         if integrator["type"] != "nose_hoover" or "barostat" not in integrator:
             return integrator
-        self.result.changed.append((line, "beside other integrators Nosé and Hoover's thermostat "
+        self.result.changed.append((line, f"beside {what} Nosé and Hoover's thermostat "
                                           "and barostat became Bussi's and stochastic cell "
                                           "rescaling, of the same ensemble"))
         kept = {k: v for k, v in integrator.items() if k != "chain"}
@@ -118,18 +182,29 @@ class Runs:
 
     def covered(self, names):
         """Whether every particle is in one of the groups, as far as that is known."""
+        if self.bodies is not None:
+            return bool(np.logical_or.reduce([
+                self.bodies.body >= 0 if n in self.rigid_groups.values() else self.members(n)
+                for n in names]).all())
         if self.atoms is not None:
             return bool(np.logical_or.reduce([self.members(n) for n in names]).all())
         kinds = {t for n in names for t in (self.groups[n] or {}).get("types", [])}
         return len(kinds) == self.types
 
-    def stage(self, stage, line):
+    def stage(self, stage, line, steps=None):
         self.stages.append(Commented(stage, line))
-        self.steps += stage["steps"]
+        self.steps += stage["steps"] if steps is None else steps
         self.ran = True
 
-    def add_forces(self):
-        """Those of fixes and styles, when a run begins."""
+    def begin(self, constrained):
+        """A run or a minimisation begins; constraints that begin or end make another job."""
+        if self.ran and self.constrained != constrained:
+            self.next_part()
+        self.constrained = constrained
+        try:
+            self.rigidly()
+        finally:
+            self.leave_out()
         if not self.ran:
             self.friction = any(style in ("dpd", "dpd/tstat") for style, _ in self.pairs.styles)
 
@@ -138,15 +213,19 @@ class Runs:
         if style in fixes.MEASURES:
             self.result.no_effect.append(line)
             return
-        if style in fixes.BATHS or style in ("nve", "nvt", "npt", "nph", "brownian", "setforce",
-                                             "freeze", "move", "deform"):
+        if style in (*fixes.BATHS, *fixes.MOVING, *fixes.RIGID, *reactions.STYLES, "setforce",
+                     "freeze", "move", "deform", "gcmc"):
             self.fixes[name] = fixes.Fix(line, group, style, words)
             return
         if style == "adapt" and words[1:4] == ["pair", "soft", "a"] and len(words) == 7:
             self.adapt(words, line)
             self.adapted.add(name)
             return
-        made = field(self, group, style, words)
+        if style in ("shake", "rattle"):
+            self.shake = fixes.Fix(line, group, style, words)
+            self.shake.name = name
+            return
+        made = field(self, group, style, words, line)
         if made is None:
             raise NotUnderstood(f"fix {style}")
         if self.ran:
@@ -168,6 +247,9 @@ class Runs:
                                           "start"))
 
     def do_unfix(self, rest, line):
+        if self.shake is not None and self.shake.name == rest[0]:
+            self.shake = None
+            return
         if rest[0] in self.adapted:
             self.adapted.remove(rest[0])
             return

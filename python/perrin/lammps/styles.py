@@ -20,17 +20,21 @@ class Styles:
                 words = words[1:]
             elif key in known:
                 self.pairs.modify[key] = words.pop(0)
+                self.pairs.mix_said |= key == "mix"
             else:
                 raise NotUnderstood(f"pair_modify {key}")
 
     def do_special_bonds(self, rest, line):
         """Weights of pairs along bonds: of pair forces, and of charges."""
         words, weights, charges = list(rest), self.special, self.special_charges
+        self.special_line = line
         known = {"fene": (0, 1, 1), "charmm": (0, 0, 0), "dreiding": (0, 0, 1)}
         while words:
             word = words.pop(0)
             if word in known:
                 weights = charges = known[word]
+            elif word == "amber":
+                weights, charges = (0, 0, 0.5), (0, 0, 5 / 6)
             elif word in ("lj", "lj/coul", "coul"):
                 said, words = [self.number(w) for w in words[:3]], words[3:]
                 weights = weights if word == "coul" else said

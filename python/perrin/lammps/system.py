@@ -5,9 +5,16 @@ import numpy as np
 
 from perrin.importing.lines import NotUnderstood
 from perrin.lammps import forces
-from perrin.lammps.atoms import Atoms, Data, Lattice, region
+from perrin.lammps.data import Data
 from perrin.lammps.groups import ranges
+from perrin.lammps.lattice import Lattice, region
+from perrin.lammps.particles import Particles
 from perrin.lammps.units import Units
+
+# What `set` gives particles, and how many numbers it takes.
+SET = {"shape": ("shape", 3), "quat": ("quaternion", 4), "quat/random": ("quaternion", 1),
+       "dipole": ("dipole", 3), "dipole/random": ("dipole", 2), "diameter": ("diameter", 1),
+       "density": ("density", 1), "mass": ("mass", 1), "mol": ("molecule", 1)}
 
 
 class System:
@@ -26,7 +33,7 @@ class System:
 
     def do_atom_style(self, rest, line):
         self.style = " ".join(rest)
-        if rest[0] in ("template", "body", "ellipsoid", "line", "tri", "electron", "peri", "smd"):
+        if rest[0] in ("template", "body", "line", "tri", "electron", "peri", "smd"):
             raise NotUnderstood(f"atom_style {rest[0]}")
 
     def do_lattice(self, rest, line):
@@ -47,7 +54,7 @@ class System:
         low, high = (np.array(b, float) for b in made.box)
         if self.dimension == 2:
             low[2], high[2] = -0.5, 0.5
-        self.atoms = Atoms(low, high, made.tilts or [0, 0, 0], self.types)
+        self.atoms = Particles(low, high, made.tilts or [0, 0, 0], self.types)
         self.box = {k: (low[i], high[i]) for i, k in enumerate("xyz")}
         self.system_line = line
 
@@ -96,6 +103,7 @@ class System:
             raise NotUnderstood(f"the data file {rest[0]} is not beside the script: nothing that "
                                 "follows was read")
         self.data, self.data_path, self.system_line = Data(path), path, line
+        self.data_particles, self.rewritten = None, False
         self.types = self.data.counts.get("atom types", 1)
         self.box = dict(self.data.box)
         self.masses.update({int(k): m for k, m in self.data.masses.items() if k.isdigit()})
@@ -117,32 +125,92 @@ class System:
         for kind in forces.several(rest[0], self.types):
             self.masses[kind] = self.number(rest[1])
 
+    @property
+    def start(self):
+        """Particles that the script makes, or those of its data file."""
+        if self.atoms is None and self.data is not None and self.data_particles is None:
+            self.data_particles = self.data.particles(self.style)
+        made = self.atoms if self.atoms is not None else self.data_particles
+        if made is None:
+            raise NotUnderstood("there are no particles yet")
+        return made
+
+    def start_lists(self):
+        """{"bond": how many there are at the start, …}."""
+        counts = self.data.counts if self.data is not None else {}
+        return {kind: counts.get(f"{kind}s", 0) for kind in ("bond", "angle", "dihedral",
+                                                             "improper")}
+
+    def rewrite(self):
+        """The job has a start of its own in place of the data file."""
+        made, self.whole = self.start, None
+        if self.data is not None:
+            self.rewritten = True
+        return made
+
     def do_set(self, rest, line):
-        self.whole = None
-        style, which, rest = rest[0], rest[1], rest[2:]
-        if rest[0] == "type/fraction" and self.atoms is not None:
-            self.result.changed.append((line, "types are drawn with other random numbers"))
-            chosen = self.chosen(style, which)
-            random = np.random.default_rng(int(float(rest[3])))
-            self.atoms.type[chosen & (random.random(len(chosen)) < self.number(rest[2]))] = \
-                int(rest[1])
-        elif rest[0] == "type" and self.atoms is not None:
-            self.atoms.type[self.chosen(style, which)] = int(rest[1])
-        elif rest[0] == "charge":
-            self.set_charge(style, which, self.number(rest[1]))
-        elif rest[0] == "image":
-            self.result.no_effect.append(line)
+        style, which, rest = rest[0], rest[1], list(rest[2:])
+        while rest:
+            key = rest.pop(0)
+            if key == "type/fraction":
+                self.result.changed.append((line, "types are drawn with other random numbers"))
+                a = self.rewrite()
+                chosen = self.chosen(style, which)
+                random = np.random.default_rng(int(float(rest[2])))
+                a.type[chosen & (random.random(len(chosen)) < self.number(rest[1]))] = int(rest[0])
+                rest = rest[3:]
+            elif key == "type":
+                self.rewrite().type[self.chosen(style, which)] = int(rest.pop(0))
+            elif key == "charge":
+                value = self.number(rest.pop(0))
+                if self.data is None and style == "type" and "charge" not in self.start.extra:
+                    self.set_charge(which, value)
+                else:
+                    for kind, q in self.charges.items():
+                        self.start.set("charge", self.start.type == int(kind), q)
+                    self.charges = {}
+                    self.rewrite().set("charge", self.chosen(style, which), value)
+            elif key == "image":
+                self.result.no_effect.append(line)
+                return
+            elif key in SET:
+                rest = self.set_number(key, style, which, rest, line)
+            else:
+                raise NotUnderstood(f"set {style} … {key}")
+
+    def set_number(self, key, style, which, rest, line):
+        """`set` of what has a direction, a size or a mass; the words behind it."""
+        a, name, count = self.rewrite(), *SET[key]
+        chosen = self.chosen(style, which)
+        words, rest = rest[:count], rest[count:]
+        numbers = [self.number(w) for w in words]
+        random = np.random.default_rng(int(numbers[0])) if key.endswith("/random") else None
+        if random is not None:
+            self.result.changed.append((line, "directions are drawn with other random numbers"))
+            made = np.zeros((int(chosen.sum()), 4 if name == "quaternion" else 3))
+            if self.dimension == 2:
+                angle = random.uniform(0, 2 * np.pi, len(made)) / (2 if name == "quaternion" else 1)
+                made[:, 0], made[:, 3 if name == "quaternion" else 1] = np.cos(angle), np.sin(angle)
+            else:
+                made = random.normal(size=made.shape)
+                made /= np.linalg.norm(made, axis=1)[:, None]
+            a.set(name, chosen, made if key == "quat/random" else made * numbers[1])
+        elif key == "quat":
+            half = np.radians(numbers[3]) / 2  # LAMMPS normalises the whole, not the axis
+            made = np.array([np.cos(half), *(np.sin(half) * np.array(numbers[:3]))])
+            a.set(name, chosen, made / np.linalg.norm(made))
         else:
-            raise NotUnderstood(f"set {style} … {rest[0]}")
+            a.set(name, chosen, numbers if count > 1 else numbers[0])
+        return rest
 
     def chosen(self, style, which):
-        a = self.atoms
+        a = self.start
         if style == "group":
             return self.members(which)
         if style == "region":
             return self.regions[which].inside(a.r)
-        if style in ("atom", "type"):
-            of = a.type if style == "type" else np.arange(1, len(a.r) + 1)
+        if style in ("atom", "type", "mol"):
+            of = {"type": a.type, "atom": a.numbers(), "mol": a.get("molecule")}[style]
             return np.isin(of, forces.several(which, int(of.max())))
         raise NotUnderstood(f"set {style}")
 
@@ -151,11 +219,10 @@ class System:
         if self.atoms is None or rest[0] not in ("group", "region"):
             raise NotUnderstood(f"delete_atoms {rest[0]}")
         keep = ~self.chosen(rest[0], rest[1])
-        a = self.atoms
         for name, made in self.groups.items():  # ids move up, as in LAMMPS
             if made and "ids" in made:
                 made["ids"] = ranges(np.flatnonzero(self.members(name)[keep]))
-        a.r, a.type, a.v = a.r[keep], a.type[keep], None if a.v is None else a.v[keep]
+        self.atoms.keep(keep)
 
     def do_displace_atoms(self, rest, line):
         self.whole = None

@@ -8,6 +8,7 @@ from perrin.importing.lines import NotUnderstood
 # energy per length^3 of the job. CODATA 2018: kcal/mol, g/mol and Å give 48.88821 fs; eV 10.18051.
 ANGSTROM, CALORIE, EV, DALTON, AVOGADRO = 1e-10, 4184.0, 1.602176634e-19, 1.66053906660e-27, \
     6.02214076e23
+CHARGE = EV ** 2 / (4 * math.pi * 8.8541878128e-12)
 ENERGY = {"real": CALORIE / AVOGADRO, "metal": EV}
 TIME = {"real": 1e-15, "metal": 1e-12}
 PRESSURE = {"real": 101325.0, "metal": 1e5}
@@ -22,10 +23,11 @@ class Units:
             raise NotUnderstood(f"units {style}: lj, real and metal are translated")
         self.style, self.names = style, NAMES.get(style, "lj")
         self.timestep = TIMESTEPS[style]
-        self.of_time = self.of_pressure = 1.0
+        self.of_time = self.of_pressure = self.coulomb = 1.0
         if style != "lj":
             # Masses are in u: g/mol and u differ by 1e-9 and less.
             self.of_time = TIME[style] / (ANGSTROM * math.sqrt(DALTON / ENERGY[style]))
+            self.coulomb = CHARGE / ANGSTROM / ENERGY[style]  # of elementary charges
             self.of_pressure = PRESSURE[style] * ANGSTROM ** 3 / ENERGY[style]
 
     def time(self, t):

@@ -1,0 +1,82 @@
+"""fix gcmc of atoms as turns of the stages monte_carlo and md."""
+import math
+
+from perrin.importing.lines import NotUnderstood
+from perrin.importing.write import Commented
+from perrin.lammps.fixes import options
+
+TURNS = 100  # stages of each kind that a run becomes at most
+KEYS = {"mcmoves": 3, "pressure": 1, "fugacity_coeff": 1, "full_energy": 0, "overlap_cutoff": 1,
+        "max": 1, "min": 1, "tfac_insert": 1, "group": 1, "charge": 1}
+PLANCK, BOLTZMANN, DALTON = 6.62607015e-34, 1.380649e-23, 1.66053906660e-27
+BOLTZMANN_OF = {"lj": 1.0, "real": 0.0019872042586, "metal": 8.617333262e-5}
+
+
+def activity(script, kind, temperature, mu, said):
+    """The density of the ideal gas that has this chemical potential."""
+    kt = BOLTZMANN_OF[script.units.style] * temperature
+    if "pressure" in said:
+        ratio = script.number(said.get("fugacity_coeff", ["1"])[0])
+        return ratio * script.units.pressure(script.number(said["pressure"][0])) / kt
+    wave = 1.0
+    if script.units.style != "lj":
+        mass = script.masses.get(kind, 1.0) * DALTON
+        wave = PLANCK / math.sqrt(2 * math.pi * mass * BOLTZMANN * temperature) / 1e-10
+    return math.exp(mu / kt) / wave ** 3
+
+
+class Insertion:
+    def __init__(self, script, fix):
+        self.fix, words = fix, fix.words
+        self.every, self.exchanges, self.moves, self.kind = (int(script.number(w))
+                                                             for w in words[:4])
+        said = options(words[8:], KEYS)
+        if not self.kind:
+            raise NotUnderstood("fix gcmc of molecules", fix.line)
+        if "min" in said or "overlap_cutoff" in said or "charge" in said:
+            raise NotUnderstood("fix gcmc with min, overlap_cutoff or charge", fix.line)
+        if any(script.number(w) for w in said.get("mcmoves", ["1", "0", "0"])[1:]):
+            raise NotUnderstood("fix gcmc with moves of molecules", fix.line)
+        temperature, mu, displace = (script.number(w) for w in words[5:8])
+        self.stage = {"type": "monte_carlo", "sweeps": 1, "temperature": temperature}
+        count = script.count_of(self.kind)
+        z = float(f"{activity(script, self.kind, temperature, mu, said):.9g}")
+        if self.moves and displace:
+            each = max(round(self.moves / max(count, z * script.keyword("vol"), 1)), 1)
+            self.stage["translation"] = {"displacement": displace, **(
+                {"trials": each} if each > 1 else {})}
+            script.result.changed.append((fix.line, "a sweep tries to move every particle of the "
+                                          f"box {each} times; LAMMPS {self.moves} of the group"))
+        if self.exchanges:
+            self.stage["insertion"] = [{"type": str(self.kind), "activity": z,
+                                        "trials": self.exchanges}]
+        self.room = int(script.number(said["max"][0])) - count if "max" in said else \
+            self.guess(script, count)
+
+    def guess(self, script, count):
+        """Particles that the box has room for, at a density of 1.5 in units of its diameter."""
+        volume = script.keyword("vol")
+        sigma = 1.0
+        for (_, i, j), words in script.pairs.coefficients.items():
+            if i == j == self.kind and len(words) > 1:
+                sigma = script.number(words[1]) or 1.0
+        room = max(int(1.5 * volume / sigma ** 3) - count, 10)
+        script.result.changed.append((self.fix.line, f"there is room for {room} more particles "
+                                      "(\"reservoir\"); a run that needs more ends"))
+        return room
+
+    def stages(self, script, steps, md, line):
+        """Turns of dynamics and sweeps, or sweeps alone."""
+        sweeps = max(steps // self.every, 1) if steps else 0
+        if md is None or not steps:
+            return [Commented({**self.stage, "sweeps": sweeps}, line)]
+        turns = min(sweeps, TURNS)
+        if turns < sweeps:
+            script.result.changed.append((self.fix.line, f"the run has {turns} turns of dynamics "
+                                          f"and Monte Carlo, LAMMPS's {sweeps}"))
+        made = []
+        for k in range(turns):
+            parts = [(total * (k + 1)) // turns - (total * k) // turns for total in (steps, sweeps)]
+            made += [Commented({**md, "steps": parts[0]}, line),
+                     Commented({**self.stage, "sweeps": parts[1]}, self.fix.line)]
+        return made

@@ -1,0 +1,66 @@
+"""special_bonds: which pairs along bonds are left out of pair forces, and pairs three bonds apart
+that act with a weight, as special_pairs and special_coulomb of a job."""
+import numpy as np
+
+from perrin.importing.lines import NotUnderstood
+
+CHARGES = ("coulomb", "coulomb_dsf", "debye_hueckel", "ewald")
+FALLING = "S*4*epsilon*((sigma/r)^12 - (sigma/r)^6)"  # of perrin.lammps.charmm
+EXCLUSIONS = {(1, 1, 1): [], (0, 1, 1): ["bonds"], (0, 0, 1): ["bonds", "angles"],
+              (0, 0, 0): ["bonds", "angles", "dihedrals"]}
+
+
+def exclusions(script, job, line):
+    """`neighbors.exclusions` of a job that has bonds, and what is added for pairs with weights."""
+    pairs, charged = tuple(script.special), any(f["type"] in CHARGES for f in job["forces"])
+    charges = tuple(script.special_charges) if charged else pairs
+    job["neighbors"] = {"exclusions": EXCLUSIONS.get(pairs, EXCLUSIONS[0, 0, 0])}
+    try:
+        if pairs in EXCLUSIONS and charges == pairs:
+            return
+        if not three_apart(script):
+            pairs, charges = (*pairs[:2], pairs[1]), (*charges[:2], charges[1])
+            if pairs in EXCLUSIONS and charges == pairs:
+                job["neighbors"] = {"exclusions": EXCLUSIONS[pairs]}
+                return
+        made = weighted(script, job["forces"], pairs, charges)
+    except NotUnderstood as error:
+        script.result.not_understood.append((line, str(error)))
+        return
+    job["neighbors"] = {"exclusions": EXCLUSIONS[0, 0, 0]}
+    job["forces"] = job["forces"] + made
+
+
+def three_apart(script):
+    """Whether there are pairs three bonds apart: a bond with another one at both ends."""
+    _, members = script.start.lists["bond"]
+    ends = script.start.index(members)
+    count = np.bincount(ends.ravel(), minlength=len(script.start))
+    return bool((count[ends] > 1).all(axis=1).any())
+
+
+def weighted(script, forces, pairs, charges):
+    if any(pairs[:2]) or any(charges[:2]):
+        raise NotUnderstood(f"special_bonds with weights {pairs} of pairs and {charges} of "
+                            "charges: expected 0 for pairs one and two bonds apart")
+    made, acting = [], [f for f in forces if "pairs" in f]
+    if pairs[2]:
+        acting = [f for f in acting if "charge_1" not in f.get("energy", "")]
+        if any(f["type"] != "lennard_jones" and not f.get("energy", "").startswith(FALLING)
+               for f in acting) or len(acting) > 1:
+            raise NotUnderstood(f"special_bonds with the weight {pairs[2]} of pairs three bonds "
+                                "apart, and other pair styles than Lennard-Jones")
+        for force in acting:
+            if force.get("truncation", "cut") != "cut" or "tail" in force or "energy" in force:
+                script.result.changed.append((script.pairs.lines[-1], "pairs three bonds apart "
+                                              "have Lennard-Jones without shift and without end"))
+            made.append({"type": "special_pairs", "scale": pairs[2], "pairs": [
+                {k: e[k] for k in ("types", "epsilon", "sigma")} for e in force["pairs"]]})
+    if charges[2]:
+        found = [f for f in forces if f["type"] in CHARGES or "charge_1" in f.get("energy", "")]
+        if found and found[0]["type"] not in ("ewald", "coulomb"):
+            raise NotUnderstood(f"special_bonds with the weight {charges[2]} of charges three "
+                                f"bonds apart, and {found[0]['type']}")
+        made += [{"type": "special_coulomb", "scale": charges[2],
+                  **({"coulomb": f["coulomb"]} if "coulomb" in f else {})} for f in found]
+    return made

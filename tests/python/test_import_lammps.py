@@ -1,0 +1,256 @@
+"""`perrin import lammps` of molecules, bodies and particles that look somewhere, against LAMMPS:
+lammps_scripts.py, lammps_reference.py, lammps_import.json."""
+import json
+import os
+
+import numpy as np
+import pytest
+from lammps_scripts import FOLDER_FILES, SCRIPTS
+
+import perrin
+from perrin.lammps import convert
+
+with open(os.path.join(os.path.dirname(__file__), "lammps_import.json")) as file:
+    LAMMPS = json.load(file)
+ATMOSPHERE = 1.458397e-5  # kcal/mol/angstrom^3
+
+
+def job_of(folder, text):
+    (folder / "in.lmp").write_text(text)
+    for name, content in FOLDER_FILES.items():
+        if name in text:
+            (folder / name).write_text(content)
+    return convert(str(folder / "in.lmp"), "job", str(folder))
+
+
+def simulation(folder, result):
+    (folder / "job.json").write_text(result.text)
+    return perrin.Simulation(str(folder / "job.json"), output_dir=str(folder / "out"),
+                             device="cpu", quiet=True)
+
+
+def order_of(result, sim):
+    """Ids of the job by those of the script: sites of bodies are behind all others."""
+    n = len(sim.positions)
+    if "bodies" not in result.job:
+        return np.arange(n)
+    names = [sim.type_names[k] for k in sim.types]
+    first = next(k for k, name in enumerate(names) if name in result.job["bodies"])
+    after = first + sum(name in result.job["bodies"] for name in names)
+    return np.concatenate([np.arange(after, n), np.arange(first)])
+
+
+# Pressures: relative tolerance. LAMMPS's of constraints is that of a step of finite length; those
+# of bodies at the start (see import.md) and of active forces are others.
+PRESSURE = {"shake": 1e-3, "rattle by mass": 1e-3, "rigid/small": None, "rigid": None,
+            "rigid groups": None, "rigid charges": None, "propel/self": None,
+            "propel/self quat": None, "charmm/coul/charmm": None}
+NOT_DERIVATIVES = ["charmm/coul/charmm"]  # forces of LAMMPS
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_like_lammps(tmp_path, name):
+    """Energies are those of LAMMPS to single precision, 3e-6 of their parts, also after the run;
+    particles have moved as far, to 2e-4 of the longest way."""
+    result = job_of(tmp_path, SCRIPTS[name])
+    assert not result.not_understood, result.not_understood
+    wanted = LAMMPS[name]
+    with simulation(tmp_path, result) as sim:
+        order, slack = order_of(result, sim), 3e-6 * wanted["parts"]
+        assert sim.totals.potential == pytest.approx(wanted["potential"], abs=slack)
+        unit = ATMOSPHERE if "units real" in SCRIPTS[name] else 1
+        if PRESSURE.get(name, 1e-4) is not None:
+            assert sim.totals.pressure == pytest.approx(wanted["pressure"] * unit,
+                                                        rel=PRESSURE.get(name, 1e-4))
+        before = sim.unwrapped
+        sim.run()
+        if name not in NOT_DERIVATIVES:
+            assert sim.totals.potential == pytest.approx(wanted["end"], abs=slack)
+            moved = (sim.unwrapped - before)[order]
+            np.testing.assert_allclose(moved, wanted["moved"],
+                                       atol=2e-4 * np.abs(wanted["moved"]).max())
+
+
+GAS = """units lj
+lattice sc 0.05
+region box block 0 4 0 4 0 4
+create_box 1 box
+create_atoms 1 box
+mass 1 1.0
+pair_style lj/cut 1.5
+pair_coeff 1 1 0.0 1.0
+%s
+fix 2 all gcmc %s
+run 4000
+"""
+
+
+@pytest.mark.parametrize("words, density", [
+    ("2 20 0 1 4711 2.0 -4.0 0.5", np.exp(-2.0)), ("2 10 30 1 4711 2.0 0 0.5 pressure 0.16 "
+                                                   "fugacity_coeff 1.5", 0.12)])
+def test_exchange_with_a_reservoir(tmp_path, words, density):
+    """Without interactions: an ideal gas of the density exp(mu/kT), or fugacity/kT. The mean of N
+    over n samples that are m sweeps apart is off by sqrt(N t/n), t their correlation time in
+    samples: below 2 for these sweeps, and 5 times that is allowed."""
+    result = job_of(tmp_path, GAS % ("", words))
+    assert not result.not_understood, result.not_understood
+    stage, = result.job["stages"]
+    assert stage["type"] == "monte_carlo" and stage["sweeps"] == 2000
+    assert stage["insertion"][0]["activity"] == pytest.approx(density, rel=1e-8)
+    assert any("there is room for" in why for _, why in result.changed)
+    with simulation(tmp_path, result) as sim:
+        sim.run(200)
+        counts = []
+        for _ in range(90):
+            sim.run(20)
+            counts.append(int(np.count_nonzero([not sim.type_names[k].endswith("(absent)")
+                                                for k in sim.types])))
+        wanted = density * np.prod(sim.box.lengths if hasattr(sim.box, "lengths")
+                                   else np.array(sim.box)[:3])
+        assert np.mean(counts) == pytest.approx(wanted, abs=5 * np.sqrt(2 * wanted / 90))
+
+
+def test_exchange_beside_dynamics(tmp_path):
+    """Turns of stages, of as many steps and sweeps as the run has."""
+    text = GAS % ("velocity all create 2.0 1\nfix 1 all nvt temp 2.0 2.0 0.5",
+                  "50 10 0 1 4711 2.0 -4.0 0.5")
+    result = job_of(tmp_path, text.replace("run 4000", "run 230"))
+    assert not result.not_understood, result.not_understood
+    kinds = [stage["type"] for stage in result.job["stages"]]
+    assert kinds == ["md", "monte_carlo"] * 4
+    assert sum(s.get("steps", 0) for s in result.job["stages"]) == 230
+    assert sum(s.get("sweeps", 0) for s in result.job["stages"]) == 4
+    with simulation(tmp_path, result) as sim:
+        sim.run()
+    longer = job_of(tmp_path, text.replace("run 4000", "run 20000"))
+    assert len(longer.job["stages"]) == 200
+    assert sum(s.get("sweeps", 0) for s in longer.job["stages"]) == 400
+    assert any("100 turns" in why for _, why in longer.changed)
+
+
+def integrators_of(result):
+    stage = result.job["stages"][0]
+    return stage.get("integrators") or [stage["integrator"]]
+
+
+@pytest.mark.parametrize("base, change, wanted", [
+    ("rigid/small", ("fix 1 bound rigid/small molecule",
+                     "fix 1 bound rigid/nvt/small molecule temp 1.0 2.0 0.3"),
+     {"type": "nose_hoover", "temperature": 1.0, "final_temperature": 2.0, "ramp_steps": 150,
+      "tau": 0.3}),
+    ("rigid/small", ("fix 1 bound rigid/small molecule",
+                     "fix 1 bound rigid/small molecule langevin 1.2 1.2 0.5 7"),
+     {"type": "langevin", "frictions": {"4": 8.0}}),
+    ("rigid/small", ("fix 2 free nve", "fix 2 free nve\nfix 3 all langevin 1.2 1.2 0.5 7"),
+     {"type": "langevin", "frictions": {"4": 8.0}}),
+    ("shake", ("fix 1 all nve", "fix 1 all npt temp 300 300 100 iso 1 1 1000"),
+     {"type": "bussi", "temperature": 300.0}),
+    ("dipole/cut", ("sphere update dipole", "sphere update dipole\n"
+                    "fix 3 all langevin 1.0 1.0 2.0 7 omega yes"),
+     # I = 2/5 m r^2 with the density 2 and the diameter 1; 10/3 I/damp
+     {"type": "langevin", "rotational_frictions": {"1": np.pi / 3 * 0.1 * 10 / 3 / 2.0}}),
+    ("dipole/cut", ("fix 1 all nve/sphere update dipole", "fix 1 all brownian/sphere 1.0 7 "
+                    "gamma_t 3.0 gamma_r 0.7"),
+     {"type": "brownian", "friction": 3.0, "rotational_friction": 0.7}),
+    ("gayberne x", ("nve/asphere", "npt/asphere temp 1 1 0.5 iso 0.1 0.1 2"),
+     {"type": "nose_hoover", "tau": 0.5, "barostat": {"pressure": 0.1, "tau": 2.0}}),
+])
+def test_baths(tmp_path, base, change, wanted):
+    """What a bath becomes, and that the job runs."""
+    assert change[0] in SCRIPTS[base]
+    result = job_of(tmp_path, SCRIPTS[base].replace(*change))
+    assert not result.not_understood, result.not_understood
+    found = integrators_of(result)[0]
+    for key, value in wanted.items():
+        assert found[key] == (value if isinstance(value, str) else pytest.approx(value)), key
+    with simulation(tmp_path, result) as sim:
+        sim.run(3)
+
+
+def test_particles_that_do_not_turn(tmp_path):
+    """fix nve moves dipoles and turns none."""
+    result = job_of(tmp_path, SCRIPTS["dipole/cut"].replace("nve/sphere update dipole", "nve"))
+    assert result.job["orientations"]["moments_of_inertia"] == {"1": [0, 0, 0]}
+    with simulation(tmp_path, result) as sim:
+        before = sim.orientations.copy()
+        sim.run(20)
+        np.testing.assert_array_equal(sim.orientations, before)
+
+
+def test_minimisation_before_constraints(tmp_path):
+    """A job has constraints in all of its stages, and none in a minimisation: another job."""
+    text = SCRIPTS["shake"].replace("run 20", "minimize 0 0.5 40 100\nrun 20")
+    result = job_of(tmp_path, text)
+    assert not result.not_understood and len(result.jobs) == 2
+    assert "constraints" not in result.jobs[0] and "constraints" in result.jobs[1]
+    assert any(f["type"] == "bond_harmonic" for f in result.jobs[0]["forces"])
+    assert not any(f["type"] == "bond_harmonic" for f in result.jobs[1]["forces"])
+    for part, text in enumerate(result.texts):
+        name = f"job-{part}.json"
+        (tmp_path / name).write_text(text)
+        perrin.run(str(tmp_path / name), output_dir=str(tmp_path / ("out-2" if part else "out")),
+                   quiet=True, device="cpu")
+
+
+def test_directions_go_on_in_another_job(tmp_path):
+    """Other forces after a run: the second job begins with the frames of the first."""
+    text = SCRIPTS["gayberne x"] + "pair_coeff 1 1 1.0 1.0 0.4 1 1 0.4 1 1\nrun 3\n"
+    result = job_of(tmp_path, text)
+    assert not result.not_understood and len(result.jobs) == 2
+    ends = []
+    for part, text in enumerate(result.texts):
+        (tmp_path / f"job-{part}.json").write_text(text)
+        with perrin.Simulation(str(tmp_path / f"job-{part}.json"), device="cpu", quiet=True,
+                               output_dir=str(tmp_path / ("out-2" if part else "out"))) as sim:
+            ends.append((sim.orientations.copy(), sim.angular_momenta.copy()))
+            sim.run()
+            ends.append((sim.orientations.copy(), sim.angular_momenta.copy()))
+            inertia = sim.moments_of_inertia
+            assert inertia[0] == pytest.approx([1.3 / 20 * 2, 1.3 / 20 * 10, 1.3 / 20 * 10])
+    assert np.abs(ends[1][1]).max() > 1e-4
+    np.testing.assert_allclose(ends[2][0], ends[1][0], atol=1e-6)
+    np.testing.assert_allclose(ends[2][1], ends[1][1], atol=1e-6)
+
+
+@pytest.mark.parametrize("name, change, said", [
+    ("shake", ("b 1 a 1", "b 1 a 1 mol water"), "fix shake … mol"),
+    ("shake", ("bond_style harmonic", "bond_style class2"), "whose value at rest is not known"),
+    ("shake", ("fix 2 all", "group few id 1:2\nfix 2 few"), "a part of the bonds of type 1"),
+    ("rigid", ("rigid/nve molecule", "rigid molecule force * off on on"), "the keyword force"),
+    ("rigid", ("rigid/nve molecule", "rigid custom i_body"), "expected single, molecule or group"),
+    ("rigid", ("neigh_modify exclude molecule/intra bound", "neigh_modify exclude type 3 3"),
+     "pairs of particles that have no energy"),
+    ("rigid", ("run 150", "run 10\nunfix 1\nrun 10"), "rigid bodies that end"),
+    ("bonds", ("iparam 1 1", "iparam 1 2"), "changes types"),
+    ("bonds", ("iparam 1 1", "iparam 1 1 dtype 1"), "the keyword dtype"),
+    ("bonds", ("bond/break 5", "bond/break 10"), "different numbers of steps"),
+    ("bonds", ("fix 3 all", "group few id 1:20\nfix 3 few"), "a part of the particles"),
+    ("gayberne x", ("pair_coeff 1 2 0", "pair_coeff 1 2 1.0"), "between the types 1 and 2"),
+    ("gayberne x", ("set type 1 mass 1.3 shape 3 1 1", "set type 1 mass 1.3 shape 3 2 1"),
+     "ellipsoids of one shape"),
+    ("dipole/cut", ("read_data dipoles.data", "read_data dipoles.data\nset atom 3 charge 0.5"),
+     "charges beside dipoles"),
+    ("dipole/cut", ("read_data dipoles.data", "read_data dipoles.data\nset atom 3 dipole 0 0 2"),
+     "different magnitudes"),
+    ("propel/self", ("dipole 7.0", "velocity 7.0"), "a force along the velocity"),
+    ("propel/self quat", ("quat 5.0", "quat 5.0 qvector 0 1 0"), "expected the direction 1 0 0"),
+    ("charmm implicit", ("3 180 0", "3 180 1.0"), "which go as 1/r^2"),
+    ("charmm/coul/long", ("112 0 0", "112 20 2.3"), "springs between the ends of angles"),
+    ("charmm/coul/long", ("improper_coeff 1 12 0", "improper_coeff 1 12 35"),
+     "angle that is not 0"),
+    ("weights", ("lj/coul 0 0 0.5", "lj/coul 0 0.2 0.5"), "expected 0 for pairs one and two"),
+])
+def test_what_is_listed(tmp_path, name, change, said):
+    assert change[0] in SCRIPTS[name]
+    told = job_of(tmp_path, SCRIPTS[name].replace(*change)).not_understood
+    assert any(said in why for _, why in told), [why for _, why in told]
+
+
+@pytest.mark.parametrize("words, said", [
+    ("10 5 0 0 4711 2.0 -4.0 0.5 mol water", "the keyword mol"),
+    ("10 5 0 0 4711 2.0 -4.0 0.5", "fix gcmc of molecules"),
+    ("10 5 5 1 4711 2.0 -4.0 0.5 mcmoves 1 1 0", "moves of molecules"),
+    ("10 5 5 1 4711 2.0 -4.0 0.5 region box", "the keyword region")])
+def test_what_is_listed_of_gcmc(tmp_path, words, said):
+    told = job_of(tmp_path, GAS % ("", words)).not_understood
+    assert any(said in why for _, why in told), [why for _, why in told]
