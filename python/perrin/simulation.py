@@ -69,7 +69,14 @@ def _assignments(values, functions, job=None):
     return found
 
 
-def _session(job, set=None, *, device="", threads=0, output_dir=".", overwrite=False, quiet=True,
+def _called(name, what, set=None, **more):
+    """For the log: a call of Python as a line."""
+    given = {"set": set and dict(set), **more}
+    return (f"perrin.{name}("
+            f"{', '.join([what, *(f'{k}={v!r}' for k, v in given.items() if v)])})")
+
+
+def _session(job, set=None, *, device="", threads=0, output_dir="", overwrite=False, quiet=True,
              checkpoint=""):
     functions, file, text = [], "", ""
     if isinstance(job, (str, os.PathLike)):
@@ -88,10 +95,11 @@ def _session(job, set=None, *, device="", threads=0, output_dir=".", overwrite=F
         except TypeError as error:
             raise JobError(f"the job must consist of types that JSON knows: {error}") from None
     arguments.text(device, "device", '"auto", "cpu", "cuda" or "cuda:N"')
-    session = Session(file, text, _assignments(set, functions), functions, device,
-                      arguments.whole(threads, "threads", 0),
-                      arguments.path(output_dir, "output_dir"), bool(overwrite), bool(quiet),
-                      arguments.path(checkpoint, "checkpoint"))
+    folder, sets = arguments.path(output_dir, "output_dir"), _assignments(set, functions)
+    command = _called("Simulation", repr(file) if file else "a dict", set, output_dir=folder)
+    session = Session(file, text, sets, functions, device, arguments.whole(threads, "threads", 0),
+                      folder or ".", bool(overwrite), bool(quiet),
+                      arguments.path(checkpoint, "checkpoint"), command, bool(folder))
     return session, functions
 
 
@@ -126,19 +134,22 @@ class Simulation(View):
     `job` is the name of a job file, or a dict with the same contents (perrin.Job makes one), in
     which forces may be PythonForce objects. A last stage "md" without "steps" has no end.
     `set` changes values of the job: {"stages[0].steps": 100}. The observers of the job write their
-    files into `output_dir`; existing files are never overwritten unless `overwrite` is true.
+    files into `output_dir`, the current folder if it is not given; existing files are never
+    overwritten unless `overwrite` is true. `perrin.log` is beside them; a job that writes no files
+    has one where `output_dir` is given.
     If `checkpoint`, the name of a file, is given, closing an unfinished simulation writes it.
 
     Raises JobError with all mistakes of the job.
     """
 
     def __init__(self, job: JobLike, *, device: str = "", threads: int = 0,
-                 set: Optional[Mapping[str, Any]] = None, output_dir: Path = ".",
+                 set: Optional[Mapping[str, Any]] = None, output_dir: Path = "",
                  overwrite: bool = False, quiet: bool = True, checkpoint: Path = "") -> None:
         self._session, self._functions = _session(
             job, set, device=device, threads=threads, output_dir=output_dir, overwrite=overwrite,
             quiet=quiet, checkpoint=checkpoint)
-        self._output, self._quiet, self._threads = os.path.abspath(output_dir), quiet, threads
+        self._output, self._logs = os.path.abspath(output_dir), bool(os.fspath(output_dir))
+        self._quiet, self._threads = quiet, threads
         self._begin()
         self._warn()
 
@@ -151,12 +162,16 @@ class Simulation(View):
         objects of the job, in its order. `more_steps`: extends the last stage. The state of
         callbacks and functions is not saved."""
         self = cls.__new__(cls)
-        self._session = Session(resumed=arguments.path(path, "path"), sets=_assignments(set, []),
+        file, folder = arguments.path(path, "path"), arguments.path(output_dir, "output_dir")
+        self._session = Session(resumed=file, sets=_assignments(set, []),
                                 functions=list(forces), device=device,
                                 threads=arguments.whole(threads, "threads", 0), quiet=bool(quiet),
                                 more_steps=arguments.whole(more_steps, "more_steps", 0),
-                                output_directory=arguments.path(output_dir, "output_dir"))
+                                output_directory=folder, always_logs=bool(folder),
+                                command=_called("Simulation.resume", repr(file), set,
+                                                more_steps=more_steps, output_dir=folder))
         self._functions, self._quiet, self._threads = list(forces), quiet, threads
+        self._logs = bool(folder)
         self._output = (os.path.abspath(output_dir) if os.fspath(output_dir)
                         else os.path.dirname(os.path.abspath(path)))
         self._begin()
@@ -296,8 +311,8 @@ class Simulation(View):
         self.checkpoint(name)
         path, known = os.path.join(self._output, name), self.warnings
         try:
-            self._session.close()
-            made, refused = self._resumed(path, sets)
+            self._session.close(goes_on=True)
+            made, refused = self._resumed(path, sets, f"perrin.Simulation.set({dict(values)!r})")
         finally:
             for file in (path, path + ".prev"):
                 with contextlib.suppress(FileNotFoundError):
@@ -311,7 +326,7 @@ class Simulation(View):
         if refused is not None:
             raise refused
 
-    def _resumed(self, path, sets):
+    def _resumed(self, path, sets, command):
         """A session from a checkpoint, and why these settings are not its own: None if they are."""
         refused = None
         for wanted in (sets, []):  # where that is refused the old job goes on
@@ -319,7 +334,9 @@ class Simulation(View):
                 made = Session(resumed=path, sets=wanted, functions=self._functions,
                                device=self.device, threads=self._threads, quiet=self._quiet,
                                more_steps=0, output_directory=self._output,
-                               checkpoint=self._session.checkpoint_path)
+                               checkpoint=self._session.checkpoint_path,
+                               command=command if wanted else f"{command}: refused",
+                               always_logs=self._logs)
                 made.begin()  # reads the checkpoint: not all mistakes show before
                 return made, refused
             except JobError as error:
@@ -475,7 +492,7 @@ def load_job(path: Path) -> Dict[str, Any]:
 
 
 def run(job: JobLike, *, device: str = "", threads: int = 0,
-        set: Optional[Mapping[str, Any]] = None, output_dir: Path = ".", overwrite: bool = False,
+        set: Optional[Mapping[str, Any]] = None, output_dir: Path = "", overwrite: bool = False,
         quiet: bool = False, checkpoint: Path = "checkpoint.h5",
         progress: bool = False) -> Simulation:
     """Runs a job to its end, as `perrin run` does, and returns the simulation. `progress=True`
