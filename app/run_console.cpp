@@ -48,9 +48,7 @@ void RunConsole::warn(const std::string& line) {
   log_.put(line);
 }
 
-void RunConsole::error(const std::string& what) {
-  log_.put(ended_by_error(what));
-}
+void RunConsole::error(const std::string& what) { log_.put(ended_by_error(what)); }
 
 RunLog begun_log(const std::filesystem::path& folder, const std::string& command) {
   RunLog log(folder / log_name);

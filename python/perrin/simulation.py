@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import tempfile
 import threading
 import warnings
 import weakref
@@ -14,9 +15,9 @@ from typing import (Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequ
 
 import numpy as np
 
-from perrin import arguments, show
+from perrin import arguments, frame, show, start
 from perrin._perrin import Session, job_text
-from perrin.errors import JobError, of_job, warn
+from perrin.errors import JobError, of_job, renamed, warn
 from perrin.progress import Bar
 from perrin.python_force import PythonForce
 from perrin.view import Local, Totals, View, totals_of
@@ -41,6 +42,10 @@ def _plain(value, functions):
         return value.tolist()
     if isinstance(value, os.PathLike):
         return os.fspath(value)
+    if start.is_frame(value):
+        raise JobError('a frame can be the "system" of perrin.Simulation() and perrin.run(), or '
+                       'the "path" of a system "file" there: elsewhere name a file that '
+                       'frame.save(FILE) has written')
     return value
 
 
@@ -76,14 +81,29 @@ def _called(name, what, set=None, **more):
             f"{', '.join([what, *(f'{k}={v!r}' for k, v in given.items() if v)])})")
 
 
-def _session(job, set=None, *, device="", threads=0, output_dir="", overwrite=False, quiet=True,
-             checkpoint=""):
+def _session(job, *settings, **more):
+    """And what messages call a temporary file."""
+    if isinstance(job, (str, os.PathLike)):
+        return *_session_of(job, *settings, **more), ("", "")
+    if not isinstance(job, Mapping):
+        raise JobError(f"the job: must be the name of a file or a dict, got {job!r}")
+    entry = start.entry_of(job)
+    if entry is None:
+        return *_session_of(job, *settings, **more), ("", "")
+    with tempfile.TemporaryDirectory(prefix="perrin_") as folder:
+        plain, path = start.in_file(job, entry, folder)
+        try:
+            return *_session_of(plain, *settings, **more), (path, "the frame")
+        except JobError as error:
+            raise error.renamed(path, "the frame") from None
+
+
+def _session_of(job, set=None, *, device="", threads=0, output_dir="", overwrite=False, quiet=True,
+                checkpoint=""):
     functions, file, text = [], "", ""
     if isinstance(job, (str, os.PathLike)):
         file = os.fspath(job)
     else:
-        if not isinstance(job, Mapping):
-            raise JobError(f"the job: must be the name of a file or a dict, got {job!r}")
         job = _plain(dict(job), functions)
         arguments.finite_numbers(job)
         stages = job.get("stages") or [{}]
@@ -145,7 +165,7 @@ class Simulation(View):
     def __init__(self, job: JobLike, *, device: str = "", threads: int = 0,
                  set: Optional[Mapping[str, Any]] = None, output_dir: Path = "",
                  overwrite: bool = False, quiet: bool = True, checkpoint: Path = "") -> None:
-        self._session, self._functions = _session(
+        self._session, self._functions, self._renamed = _session(
             job, set, device=device, threads=threads, output_dir=output_dir, overwrite=overwrite,
             quiet=quiet, checkpoint=checkpoint)
         self._output, self._logs = os.path.abspath(output_dir), bool(os.fspath(output_dir))
@@ -171,7 +191,7 @@ class Simulation(View):
                                 command=_called("Simulation.resume", repr(file), set,
                                                 more_steps=more_steps, output_dir=folder))
         self._functions, self._quiet, self._threads = list(forces), quiet, threads
-        self._logs = bool(folder)
+        self._logs, self._renamed = bool(folder), ("", "")
         self._output = (os.path.abspath(output_dir) if os.fspath(output_dir)
                         else os.path.dirname(os.path.abspath(path)))
         self._begin()
@@ -184,7 +204,7 @@ class Simulation(View):
             super().__init__(self._session.state())
 
     def _of_job(self):
-        return [of_job(text) for text in self._session.warnings]
+        return [renamed(of_job(text), *self._renamed) for text in self._session.warnings]
 
     def _warn(self, known=()):
         """Of the job; not of what is known already."""
@@ -466,6 +486,11 @@ class Simulation(View):
     def timings(self) -> Dict[str, float]:
         """Seconds spent in the parts of a step."""
         return self._state.timings
+
+    def frame(self) -> frame.Frame:
+        """The present state as a frame: a copy, without forces. A simulation starts from it where
+        it is the "system" of a job."""
+        return frame.of_simulation(self, self._session.units, self.job["units"])
 
     def checkpoint(self, path: Path = "checkpoint.h5") -> None:
         """Writes a checkpoint for `perrin resume` into the output folder, which is made if it is

@@ -377,6 +377,13 @@ void bind_session(nb::module_& m) {
       .def_prop_ro("told", &Session::told)
       .def_prop_ro("checkpoint_path", &Session::checkpoint_path)
       .def_prop_ro("summary", [](const Session& s) { return s.job().summary(); })
+      .def_prop_ro(
+          "units",
+          [](const Session& s) {
+            const Units& u = s.job().context().units;
+            return std::vector{u.length, u.mass, u.time};
+          },
+          "of length, mass and time; empty texts in reduced units")
       .def_prop_ro("job_text", [](const Session& s) { return s.job().record().job; })
       .def(
           "state", [](nb::handle self) { return nb::cast<Session&>(self).state(self); },
