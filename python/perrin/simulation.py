@@ -4,7 +4,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import signal
 import tempfile
 import threading
@@ -49,28 +48,13 @@ def _plain(value, functions):
     return value
 
 
-def _from_start(path, job):
-    """stages[-1].steps as stages[2].steps."""
-    made, value = "", job
-    for name, index in re.findall(r"([^.\[\]]+)|\[(-?\d+)\]", path):
-        try:
-            key = name or int(index)
-            if not name and key < 0:
-                key += len(value)
-            value = value[key]
-        except (KeyError, IndexError, TypeError):
-            value = None
-        made += f"[{key}]" if index else f".{name}" if made else name
-    return made
-
-
-def _assignments(values, functions, job=None):
-    """PATH=VALUE for each; with a job, paths count from the beginnings of lists."""
+def _assignments(values, functions):
+    """PATH=VALUE for each."""
     found = []
     for path, value in arguments.settings({} if values is None else values, "set").items():
         value = _plain(value, functions)
         arguments.finite_numbers(value, path)
-        found.append(f"{_from_start(path, job) if job else path}={json.dumps(value)}")
+        found.append(f"{path}={json.dumps(value)}")
     return found
 
 
@@ -326,7 +310,7 @@ class Simulation(View):
         """
         if self.complete:
             raise JobError("set(): the job is complete")
-        sets = _assignments(values, [], self.job)
+        sets = _assignments(values, [])
         name = f".perrin-{os.getpid()}-{id(self)}.h5"
         self.checkpoint(name)
         path, known = os.path.join(self._output, name), self.warnings

@@ -54,7 +54,7 @@ def _without_sites(frame, job):
     """A job adds the sites of its bodies itself; they must be those of the frame."""
     bodies = job.get("bodies")
     if not bodies:
-        raise JobError('system: the frame has rigid bodies: expected "bodies" in the job, as it was '
+        raise JobError('system: the frame has rigid bodies: expected "bodies" in the job, as '
                        "in that of the frame, or frame.bodies = None, which sets their sites free")
     sites = frame.sites
     count = np.bincount(frame.bodies[sites], minlength=len(frame))

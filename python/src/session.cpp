@@ -43,7 +43,7 @@ JsonFile job_file(const Session::Source& source, const std::optional<ResumedJob>
   if (resumed) return resumed->file;
   JsonFile json =
       source.text.empty() ? JsonFile::read(source.file) : JsonFile::parse(source.text, "job");
-  for (const auto& assignment : source.sets) json.set(assignment);
+  for (const auto& assignment : source.sets) json.set(from_start(json.value(), assignment));
   return json;
 }
 
