@@ -1,5 +1,5 @@
-"""PLUMED through a PythonForce, against the same biases of the engine and by hand. Needs the package
-plumed and, in PLUMED_KERNEL, its library."""
+"""PLUMED through a PythonForce, against the same biases of the engine and by hand. Needs the
+package plumed and, in PLUMED_KERNEL, its library."""
 import os
 
 import numpy as np
