@@ -110,7 +110,7 @@ void run_command(const RunArguments& a) {
   // `perrin run JOB | head` is no reason to end a run without a checkpoint.
   const IgnoredSignal closed_pipe(SIGPIPE);
   JsonFile file = JsonFile::read(a.file);
-  for (const auto& assignment : a.sets) file.set(assignment);
+  for (const auto& assignment : a.sets) file.set(from_start(file.value(), assignment));
   check_output_directory(a);
   JobOptions options = options_of(a);
   options.job_file = a.file;
@@ -168,13 +168,13 @@ void resume_command(const RunArguments& a) {
 
 void show_command(const RunArguments& a) {
   JsonFile file = JsonFile::read(a.file);
-  for (const auto& assignment : a.sets) file.set(assignment);
+  for (const auto& assignment : a.sets) file.set(from_start(file.value(), assignment));
   fmt::print("{}\n", file.value().dump(2));
 }
 
 void validate_command(const RunArguments& a) {
   JsonFile file = JsonFile::read(a.file);
-  for (const auto& assignment : a.sets) file.set(assignment);
+  for (const auto& assignment : a.sets) file.set(from_start(file.value(), assignment));
   check_output_directory(a);
   JobOptions options = options_of(a);
   options.validating = true;

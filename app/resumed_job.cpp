@@ -81,7 +81,8 @@ std::string longer_by(const Json& job, std::int64_t steps) {
 void set_resumed_job(JsonFile& job, const std::vector<std::string>& assignments,
                      const Standing& standing, bool repeated) {
   const Json before = job.value();
-  for (const std::string& assignment : assignments) {
+  for (const std::string& given : assignments) {
+    const std::string assignment = from_start(job.value(), given);
     const std::string path = assignment.substr(0, assignment.find('='));
     const std::string key = path.substr(0, path.find_first_of(".["));
     const auto is = [&](std::initializer_list<const char*> keys) {

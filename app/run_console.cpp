@@ -26,13 +26,10 @@ std::string now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std:
 void RunConsole::open_log(const std::filesystem::path& folder, const std::string& command) {
   if (!io::writes_files()) return;
   try {
-    log_ = RunLog(folder / log_name);
+    log_ = begun_log(folder, command);
   } catch (const UserError& e) {
     if (!quiet_) fmt::print(stderr, "note: {}; the run goes on without one\n", e.what());
-    return;
   }
-  log_.put(fmt::format("=== {} {} (Perrin {}, process {})", now(), printable_line(command),
-                       engine_version(), getpid()));
 }
 
 void RunConsole::say(const std::string& text) {
@@ -51,8 +48,17 @@ void RunConsole::warn(const std::string& line) {
   log_.put(line);
 }
 
-void RunConsole::error(const std::string& what) {
-  log_.put(fmt::format("error: {}\n=== {} ended by an error", printable(what), now()));
+void RunConsole::error(const std::string& what) { log_.put(ended_by_error(what)); }
+
+RunLog begun_log(const std::filesystem::path& folder, const std::string& command) {
+  RunLog log(folder / log_name);
+  log.put(fmt::format("=== {} {} (Perrin {}, process {})", now(), printable_line(command),
+                      engine_version(), getpid()));
+  return log;
+}
+
+std::string ended_by_error(const std::string& what) {
+  return fmt::format("error: {}\n=== {} ended by an error", printable(what), now());
 }
 
 std::string timings_table(const Simulation& simulation, std::uint64_t steps, double seconds) {
@@ -91,11 +97,12 @@ std::string timings_table(const Simulation& simulation, std::uint64_t steps, dou
 
 std::string timings_json(const Simulation& simulation, std::uint64_t steps, double seconds) {
   const Timings& t = simulation.timings;
+  const double known = t.neighbors + t.forces + t.integration + t.output;
   return Json{{"neighbors", t.neighbors},
               {"forces", t.forces},
               {"integration", t.integration},
               {"output", t.output},
-              {"total", seconds},
+              {"total", std::max(seconds, known)},
               {"steps", steps},
               {"particles", simulation.particles.size()}}
       .dump();

@@ -35,6 +35,12 @@ class RunConsole {
   RunLog log_;
 };
 
+/// The log of FOLDER/log_name, to which a line with `command` and the time was added. Throws
+/// UserError where the folder takes no such file.
+RunLog begun_log(const std::filesystem::path& folder, const std::string& command);
+/// Its last lines where an error ends the run.
+std::string ended_by_error(const std::string& what);
+
 /// The table of times, and how fast it was.
 std::string timings_table(const Simulation& simulation, std::uint64_t steps, double seconds);
 /// The same as JSON, of what was run since the last start: checkpoints have it, and the log in a

@@ -48,7 +48,7 @@ void change_job(JsonFile& file, const std::vector<std::string>& sets) {
               "--set {}: {} varies from system to system; set it in one of them by perrin resume "
               "FOLDER/SYSTEM --set",
               assignment, varied));
-    file.set(assignment);
+    file.set(from_start(file.value(), assignment));
   }
 }
 

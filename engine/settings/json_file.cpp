@@ -383,6 +383,29 @@ Json* at_path(Json& value, const std::string& path) {
   return steps.good ? at : nullptr;
 }
 
+std::string from_start(const Json& job, const std::string& assignment) {
+  const std::size_t end = std::min(assignment.find('='), assignment.size());
+  std::string made;
+  std::size_t done = 0;
+  for (std::size_t at = 0; (at = assignment.find("[-", at)) < end;) {
+    const std::size_t close = std::min(assignment.find(']', at), end);
+    const std::string digits = assignment.substr(at + 2, close - at - 2);
+    made += assignment.substr(done, at - done);
+    done = at;
+    const Json* const list = at_path(const_cast<Json&>(job), made);  // it only looks
+    if (close == end || !is_number(digits) || digits.size() > 9 || !list || !list->is_array())
+      break;
+    const std::size_t back = std::stoul(digits), size = list->size();
+    if (back < 1 || back > size)
+      throw UserError(fmt::format("--set {}: {} has {} entr{}: expected [-{}] to [{}]",
+                                  shortened(readable(assignment)), made, size,
+                                  size == 1 ? "y" : "ies", size, size));
+    made += fmt::format("[{}]", size - back);
+    at = done = close + 1;
+  }
+  return made + assignment.substr(done);
+}
+
 void JsonFile::set(const std::string& assignment) {
   const auto fail = [&](const std::string& what) {
     throw UserError(fmt::format("--set {}: {}", shortened(readable(assignment)), what));
@@ -392,7 +415,7 @@ void JsonFile::set(const std::string& assignment) {
   if (equals == std::string::npos || equals == 0)
     fail("expected path=value, e.g. stages[0].steps=1000");
   const auto [steps, good] = steps_of(assignment.substr(0, equals));
-  if (steps.empty() || !good) fail("the path must look like stages[0].steps");
+  if (steps.empty() || !good) fail("the path must look like stages[0].steps or stages[-1].steps");
   const std::string text = assignment.substr(equals + 1);
 
   Json* at = &value_;

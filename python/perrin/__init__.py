@@ -14,18 +14,19 @@ from perrin._perrin import build, cuda_count, version as __version__
 from perrin._schema import schema
 from perrin.ensemble import Ensemble, ensemble, Replica
 from perrin.errors import BugError, JobError, JobWarning, Problem, RunError, StaleError
+from perrin.frame import Frame, Members
 from perrin.python_force import PythonForce
 from perrin.simulation import Simulation, load_job, run
 from perrin.statistics import Mean, autocorrelation_time, mean
 from perrin.sweep import sweep
 from perrin.tensors import Tensors
-from perrin.trajectory import Frame, Trajectory, open, thermo
+from perrin.trajectory import Trajectory, open, thermo
 from perrin.view import Box, Local, LocalArray, View
 
 __all__ = ["__version__", "autocorrelation_time", "Box", "BugError", "build", "cuda_count",
            "Ensemble", "ensemble", "force", "Frame", "integrator", "Job", "JobError", "JobWarning",
-           "load_job", "Local", "LocalArray", "Mean", "mean", "observer", "open", "part", "Problem",
-           "PythonForce", "Replica", "run", "RunError", "schema", "Simulation", "stage",
+           "load_job", "Local", "LocalArray", "Mean", "mean", "Members", "observer", "open", "part",
+           "Problem", "PythonForce", "Replica", "run", "RunError", "schema", "Simulation", "stage",
            "StaleError", "sweep", "system", "Tensors", "thermo", "Trajectory", "View"]
 
 if TYPE_CHECKING:

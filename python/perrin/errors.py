@@ -45,6 +45,14 @@ class JobError(ValueError):
                          for path, line, message in problems]
 
 
+    def renamed(self, path, name):
+        """The same, with another name for a file."""
+        made = JobError(renamed(str(self), path, name))
+        made.problems = [Problem(p.path, p.line, renamed(p.message, path, name))
+                         for p in self.problems]
+        return made
+
+
 class RunError(RuntimeError):
     """The run went wrong: a lost particle, a number that is not finite, a full disk."""
 
@@ -59,6 +67,10 @@ class BugError(RuntimeError):
 
 class JobWarning(UserWarning):
     """What is valid in a job, or has come to its end, but is probably not intended."""
+
+
+def renamed(text, path, name):
+    return text.replace(path, name) if path else text
 
 
 def of_job(text):

@@ -42,6 +42,13 @@ class PythonForce:
         self.local, self.captured = local, captured
         self.conserves_momentum = conserves_momentum
 
+    def __repr__(self):
+        told = [getattr(self.function, "__qualname__", None) or repr(self.function)]
+        told += [f"stride={self.stride}"] * (self.stride != 1)
+        told += [f"{name}=True" for name in ("local", "captured", "conserves_momentum")
+                 if getattr(self, name)]
+        return f"PythonForce({', '.join(told)})"
+
     def call(self, state):
         """For the engine: forces, energy and virial at this instant."""
         if not self.captured:

@@ -4,8 +4,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import signal
+import tempfile
 import threading
 import warnings
 import weakref
@@ -14,9 +14,9 @@ from typing import (Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequ
 
 import numpy as np
 
-from perrin import arguments, show
+from perrin import arguments, frame, show, start
 from perrin._perrin import Session, job_text
-from perrin.errors import JobError, of_job, warn
+from perrin.errors import JobError, of_job, renamed, warn
 from perrin.progress import Bar
 from perrin.python_force import PythonForce
 from perrin.view import Local, Totals, View, totals_of
@@ -41,42 +41,53 @@ def _plain(value, functions):
         return value.tolist()
     if isinstance(value, os.PathLike):
         return os.fspath(value)
+    if start.is_frame(value):
+        raise JobError('a frame can be the "system" of perrin.Simulation() and perrin.run(), or '
+                       'the "path" of a system "file" there: elsewhere name a file that '
+                       'frame.save(FILE) has written')
     return value
 
 
-def _from_start(path, job):
-    """stages[-1].steps as stages[2].steps."""
-    made, value = "", job
-    for name, index in re.findall(r"([^.\[\]]+)|\[(-?\d+)\]", path):
-        try:
-            key = name or int(index)
-            if not name and key < 0:
-                key += len(value)
-            value = value[key]
-        except (KeyError, IndexError, TypeError):
-            value = None
-        made += f"[{key}]" if index else f".{name}" if made else name
-    return made
-
-
-def _assignments(values, functions, job=None):
-    """PATH=VALUE for each; with a job, paths count from the beginnings of lists."""
+def _assignments(values, functions):
+    """PATH=VALUE for each."""
     found = []
     for path, value in arguments.settings({} if values is None else values, "set").items():
         value = _plain(value, functions)
         arguments.finite_numbers(value, path)
-        found.append(f"{_from_start(path, job) if job else path}={json.dumps(value)}")
+        found.append(f"{path}={json.dumps(value)}")
     return found
 
 
-def _session(job, set=None, *, device="", threads=0, output_dir=".", overwrite=False, quiet=True,
-             checkpoint=""):
+def _called(name, what, set=None, **more):
+    """For the log: a call of Python as a line."""
+    given = {"set": set and dict(set), **more}
+    return (f"perrin.{name}("
+            f"{', '.join([what, *(f'{k}={v!r}' for k, v in given.items() if v)])})")
+
+
+def _session(job, *settings, **more):
+    """And what messages call a temporary file."""
+    if isinstance(job, (str, os.PathLike)):
+        return *_session_of(job, *settings, **more), ("", "")
+    if not isinstance(job, Mapping):
+        raise JobError(f"the job: must be the name of a file or a dict, got {job!r}")
+    entry = start.entry_of(job)
+    if entry is None:
+        return *_session_of(job, *settings, **more), ("", "")
+    with tempfile.TemporaryDirectory(prefix="perrin_") as folder:
+        plain, path = start.in_file(job, entry, folder)
+        try:
+            return *_session_of(plain, *settings, **more), (path, "the frame")
+        except JobError as error:
+            raise error.renamed(path, "the frame") from None
+
+
+def _session_of(job, set=None, *, device="", threads=0, output_dir="", overwrite=False, quiet=True,
+                checkpoint=""):
     functions, file, text = [], "", ""
     if isinstance(job, (str, os.PathLike)):
         file = os.fspath(job)
     else:
-        if not isinstance(job, Mapping):
-            raise JobError(f"the job: must be the name of a file or a dict, got {job!r}")
         job = _plain(dict(job), functions)
         arguments.finite_numbers(job)
         stages = job.get("stages") or [{}]
@@ -88,10 +99,11 @@ def _session(job, set=None, *, device="", threads=0, output_dir=".", overwrite=F
         except TypeError as error:
             raise JobError(f"the job must consist of types that JSON knows: {error}") from None
     arguments.text(device, "device", '"auto", "cpu", "cuda" or "cuda:N"')
-    session = Session(file, text, _assignments(set, functions), functions, device,
-                      arguments.whole(threads, "threads", 0),
-                      arguments.path(output_dir, "output_dir"), bool(overwrite), bool(quiet),
-                      arguments.path(checkpoint, "checkpoint"))
+    folder, sets = arguments.path(output_dir, "output_dir"), _assignments(set, functions)
+    command = _called("Simulation", repr(file) if file else "a dict", set, output_dir=folder)
+    session = Session(file, text, sets, functions, device, arguments.whole(threads, "threads", 0),
+                      folder or ".", bool(overwrite), bool(quiet),
+                      arguments.path(checkpoint, "checkpoint"), command, bool(folder))
     return session, functions
 
 
@@ -126,19 +138,22 @@ class Simulation(View):
     `job` is the name of a job file, or a dict with the same contents (perrin.Job makes one), in
     which forces may be PythonForce objects. A last stage "md" without "steps" has no end.
     `set` changes values of the job: {"stages[0].steps": 100}. The observers of the job write their
-    files into `output_dir`; existing files are never overwritten unless `overwrite` is true.
+    files into `output_dir`, the current folder if it is not given; existing files are never
+    overwritten unless `overwrite` is true. `perrin.log` is beside them; a job that writes no files
+    has one where `output_dir` is given.
     If `checkpoint`, the name of a file, is given, closing an unfinished simulation writes it.
 
     Raises JobError with all mistakes of the job.
     """
 
     def __init__(self, job: JobLike, *, device: str = "", threads: int = 0,
-                 set: Optional[Mapping[str, Any]] = None, output_dir: Path = ".",
+                 set: Optional[Mapping[str, Any]] = None, output_dir: Path = "",
                  overwrite: bool = False, quiet: bool = True, checkpoint: Path = "") -> None:
-        self._session, self._functions = _session(
+        self._session, self._functions, self._renamed = _session(
             job, set, device=device, threads=threads, output_dir=output_dir, overwrite=overwrite,
             quiet=quiet, checkpoint=checkpoint)
-        self._output, self._quiet, self._threads = os.path.abspath(output_dir), quiet, threads
+        self._output, self._logs = os.path.abspath(output_dir), bool(os.fspath(output_dir))
+        self._quiet, self._threads = quiet, threads
         self._begin()
         self._warn()
 
@@ -151,12 +166,16 @@ class Simulation(View):
         objects of the job, in its order. `more_steps`: extends the last stage. The state of
         callbacks and functions is not saved."""
         self = cls.__new__(cls)
-        self._session = Session(resumed=arguments.path(path, "path"), sets=_assignments(set, []),
+        file, folder = arguments.path(path, "path"), arguments.path(output_dir, "output_dir")
+        self._session = Session(resumed=file, sets=_assignments(set, []),
                                 functions=list(forces), device=device,
                                 threads=arguments.whole(threads, "threads", 0), quiet=bool(quiet),
                                 more_steps=arguments.whole(more_steps, "more_steps", 0),
-                                output_directory=arguments.path(output_dir, "output_dir"))
+                                output_directory=folder, always_logs=bool(folder),
+                                command=_called("Simulation.resume", repr(file), set,
+                                                more_steps=more_steps, output_dir=folder))
         self._functions, self._quiet, self._threads = list(forces), quiet, threads
+        self._logs, self._renamed = bool(folder), ("", "")
         self._output = (os.path.abspath(output_dir) if os.fspath(output_dir)
                         else os.path.dirname(os.path.abspath(path)))
         self._begin()
@@ -169,7 +188,7 @@ class Simulation(View):
             super().__init__(self._session.state())
 
     def _of_job(self):
-        return [of_job(text) for text in self._session.warnings]
+        return [renamed(of_job(text), *self._renamed) for text in self._session.warnings]
 
     def _warn(self, known=()):
         """Of the job; not of what is known already."""
@@ -291,13 +310,13 @@ class Simulation(View):
         """
         if self.complete:
             raise JobError("set(): the job is complete")
-        sets = _assignments(values, [], self.job)
+        sets = _assignments(values, [])
         name = f".perrin-{os.getpid()}-{id(self)}.h5"
         self.checkpoint(name)
         path, known = os.path.join(self._output, name), self.warnings
         try:
-            self._session.close()
-            made, refused = self._resumed(path, sets)
+            self._session.close(goes_on=True)
+            made, refused = self._resumed(path, sets, f"perrin.Simulation.set({dict(values)!r})")
         finally:
             for file in (path, path + ".prev"):
                 with contextlib.suppress(FileNotFoundError):
@@ -311,7 +330,7 @@ class Simulation(View):
         if refused is not None:
             raise refused
 
-    def _resumed(self, path, sets):
+    def _resumed(self, path, sets, command):
         """A session from a checkpoint, and why these settings are not its own: None if they are."""
         refused = None
         for wanted in (sets, []):  # where that is refused the old job goes on
@@ -319,7 +338,9 @@ class Simulation(View):
                 made = Session(resumed=path, sets=wanted, functions=self._functions,
                                device=self.device, threads=self._threads, quiet=self._quiet,
                                more_steps=0, output_directory=self._output,
-                               checkpoint=self._session.checkpoint_path)
+                               checkpoint=self._session.checkpoint_path,
+                               command=command if wanted else f"{command}: refused",
+                               always_logs=self._logs)
                 made.begin()  # reads the checkpoint: not all mistakes show before
                 return made, refused
             except JobError as error:
@@ -450,6 +471,11 @@ class Simulation(View):
         """Seconds spent in the parts of a step."""
         return self._state.timings
 
+    def frame(self) -> frame.Frame:
+        """The present state as a frame: a copy, without forces. A simulation starts from it where
+        it is the "system" of a job."""
+        return frame.of_simulation(self, self._session.units, self.job["units"])
+
     def checkpoint(self, path: Path = "checkpoint.h5") -> None:
         """Writes a checkpoint for `perrin resume` into the output folder, which is made if it is
         not there."""
@@ -475,7 +501,7 @@ def load_job(path: Path) -> Dict[str, Any]:
 
 
 def run(job: JobLike, *, device: str = "", threads: int = 0,
-        set: Optional[Mapping[str, Any]] = None, output_dir: Path = ".", overwrite: bool = False,
+        set: Optional[Mapping[str, Any]] = None, output_dir: Path = "", overwrite: bool = False,
         quiet: bool = False, checkpoint: Path = "checkpoint.h5",
         progress: bool = False) -> Simulation:
     """Runs a job to its end, as `perrin run` does, and returns the simulation. `progress=True`

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import builtins
-import dataclasses
 import gzip
 import json
 import os
@@ -15,6 +14,8 @@ import numpy as np
 
 from perrin import arguments, checked, show
 from perrin.errors import JobError
+from perrin.frame import Frame, Members
+from perrin.frame_file import LISTS
 from perrin.view import Box
 
 
@@ -25,52 +26,6 @@ def _h5py():
 
 def _texts(dataset):
     return [t.decode() if isinstance(t, bytes) else str(t) for t in np.atleast_1d(dataset[()])]
-
-
-@dataclasses.dataclass(repr=False)
-class Frame:
-    """A frame of a trajectory; arrays are by id. Lengths, times and so on are in the units of the
-    file (Trajectory.units)."""
-
-    step: int
-    time: float
-    box: Box
-    positions: np.ndarray  # [n, 3], in the coordinates of the simulation
-    images: Optional[np.ndarray]
-    velocities: Optional[np.ndarray]
-    forces: Optional[np.ndarray]
-    types: np.ndarray  # index into type_names
-    type_names: Tuple[str, ...] = ()
-    orientations: Optional[np.ndarray] = None  # [n, 4]: w, x, y, z
-    angular_momenta: Optional[np.ndarray] = None  # in the frame of each particle
-    torques: Optional[np.ndarray] = None  # in space
-
-    def __len__(self) -> int:
-        return len(self.positions)
-
-    def __repr__(self):
-        has = [name for name in ("images", "velocities", "forces", "orientations",
-                                 "angular_momenta", "torques")
-               if getattr(self, name) is not None]
-        return (f"Frame(step {self.step}, time {show.number(self.time)}, {len(self)} particles, "
-                f"box {show.box_text(self.box)}{''.join(', ' + name for name in has)})")
-
-    def _repr_html_(self):
-        return show.page(f"frame at step {self.step}", [
-            ("time", show.number(self.time)),
-            ("particles", show.counts(self.types, self.type_names)),
-            ("box", show.box_text(self.box))], self.picture(), show.thinned(len(self)))
-
-    def picture(self, width: float = 420) -> str:
-        """An SVG of the particles in their box, coloured by type."""
-        return show.picture(self.positions, self.types, self.type_names, self.box, width)
-
-    @property
-    def unwrapped(self) -> np.ndarray:
-        """Positions without jumps at the faces of the box."""
-        if self.images is None:
-            return self.positions
-        return self.positions + self.images @ self.box.edges
 
 
 class Trajectory:
@@ -276,7 +231,52 @@ class Trajectory:
         return Frame(int(step), float(time), box, value["position"].astype(float) + box.origin,
                      value["image"], value["velocity"], value["force"], species,
                      tuple(self.type_names), value["orientation"], value["angular_momentum"],
-                     value["torque"])
+                     value["torque"], **self._beside(k), units=self._all_units())
+
+    def _beside(self, k):
+        """What is there once for all frames, mostly."""
+        def numbers(name):
+            value = self._parameter(name, k)
+            return value if value is None else checked.finite(value, f"{self.path}: {name}")
+
+        names = checked.find(self._file, "parameters/perrin/attributes")
+        found = {name: self._values(name, k) for name in ("mass", "charge")}
+        return {"masses": found["mass"], "charges": found["charge"],
+                "diameters": numbers("diameter"),
+                "moments_of_inertia": numbers("moment_of_inertia"),
+                "attributes": {name: numbers("attributes/" + name) for name in names or ()},
+                "molecules": numbers("molecule"),
+                **{name: self._members(name, k) for name in LISTS}}
+
+    def _parameter(self, name, k):
+        found = self._perrin(name, None)
+        if found is not None and not hasattr(found, "shape"):
+            found = checked.check_size(checked.find(found, "value"))[k]
+        return found if found is None or isinstance(found, np.ndarray) else found[:]
+
+    def _members(self, name, k):
+        rows = checked.find(self._file, "connectivity/" + name)
+        width = {"bonds": 2, "angles": 3}.get(name, 4)
+        if rows is None:
+            return Members(np.zeros((0, width), int), np.zeros(0, int))
+        types, names = self._perrin(f"{name}_type", None), self._perrin(f"{name}_type_names", None)
+        if not hasattr(rows, "shape"):
+            rows = checked.check_size(checked.find(rows, "value"))[k]
+            if types is not None and not hasattr(types, "shape"):
+                types = checked.check_size(checked.find(types, "value"))[k]
+        ids, here = np.asarray(rows[:]), np.asarray(rows[:] >= 0).any(axis=1)
+        where = f"{self.path}: /connectivity/{name}"
+        ids = checked.members(ids[here].astype(np.int64), self._particles, where)
+        kinds = np.zeros(len(here), int) if types is None else np.asarray(types[:])
+        return Members(ids, kinds[here], () if names is None else tuple(_texts(names)))
+
+    def _all_units(self):
+        units = self.units
+        for name, place in (("mass", self._group.get("mass")), ("moment_of_inertia",
+                            self._perrin("moment_of_inertia", None))):
+            if hasattr(place, "attrs") and "unit" in place.attrs:
+                units[name] = str(place.attrs["unit"])
+        return units
 
     def _box(self, k):
         e = checked.finite(self._values("box/edges", k), f"{self.path}: frame {k}: the box")

@@ -132,8 +132,32 @@ class Local:
         self._state, self._writable = state, writable
         self._order = state.order
 
+    def _is_stale(self):
+        return self._state.order != self._order
+
+    def _names(self):
+        names = ["position", "velocity", "force", "image", "id", "index"]
+        if len(self._state.orientations):
+            names += ["orientation", "angular_momentum", "moment_of_inertia", "torque"]
+        return names
+
+    def _kind(self):
+        if self._is_stale():
+            return "stale: the particles have been reordered since"
+        return "may be changed" if self._writable else "to be read"
+
+    def __repr__(self):
+        return (f"<perrin.Local: {self._state.size} particles in memory order, "
+                f"{self._state.device}; {', '.join(self._names())}; {self._kind()}>")
+
+    def _repr_html_(self):
+        rows = [(name, f"{array.dtype} {list(array.shape)}") for name, array in
+                ((name, LocalArray(self, name)) for name in self._names())]
+        return show.page(f"perrin.Local: {self._state.size} particles in memory order", [
+            ("device", self._state.device), ("arrays", self._kind()), *rows])
+
     def _check(self):
-        if self._state.order != self._order:
+        if self._is_stale():
             raise StaleError("the particles have been reordered in memory since: use "
                              "sim.local again")
 

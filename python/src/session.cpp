@@ -16,7 +16,6 @@
 namespace perrin::python {
 namespace {
 
-const MoreFacts no_timings;
 constexpr std::uint64_t no_end = std::numeric_limits<std::uint64_t>::max();
 
 /// The process that made the first session; its threads and its GPU are not a child's.
@@ -44,7 +43,7 @@ JsonFile job_file(const Session::Source& source, const std::optional<ResumedJob>
   if (resumed) return resumed->file;
   JsonFile json =
       source.text.empty() ? JsonFile::read(source.file) : JsonFile::parse(source.text, "job");
-  for (const auto& assignment : source.sets) json.set(assignment);
+  for (const auto& assignment : source.sets) json.set(from_start(json.value(), assignment));
   return json;
 }
 
@@ -105,10 +104,12 @@ Session::Session(const Source& source, nb::handle self, nb::list functions, JobO
       restored_(resumed_ ? std::optional(Archive::restoring(resumed_->checkpoint.records))
                          : std::nullopt),
       job_(make_job(file_, !source.text.empty(), components_, options_, functions_,
-                    restored_ ? &*restored_ : nullptr)) {
+                    restored_ ? &*restored_ : nullptr)),
+      log_(job_, source.command, source.always_logs) {
   if (!job_.context().outputs.empty()) take_folders(job_, *locks_);
   RunParts parts = job_.take_parts();
-  parts.write_checkpoint = checkpoint_writer(job_, options_, no_timings);
+  parts.log = log_.lines();
+  parts.write_checkpoint = checkpoint_writer(job_, options_, timings_);
   parts.interrupted = [this] {
     interrupt_if_asked();
     return interrupted_.load();
@@ -116,6 +117,7 @@ Session::Session(const Source& source, nb::handle self, nb::list functions, JobO
   parts.observers.push_back(std::make_unique<Observing>(*this));
   run_ = std::make_unique<Run>(std::move(parts), job_.control());
   if (restored_) run_->restore(std::move(*restored_));
+  timings_ = log_.facts(*run_);
 }
 
 Session::~Session() {
@@ -126,7 +128,7 @@ Session::~Session() {
     return;
   }
   try {
-    close();
+    close(false);
   } catch (const std::exception&) {
     // It cannot be reported here; close() reports it to its callers.
   }
@@ -146,7 +148,19 @@ void Session::interrupt() { interrupted_ = true; }
 bool Session::execute() {
   const WarningsHeard heard(
       [this](const std::string& line) { hear(WarningsHeard::without_mark(line)); });
-  return run_->execute();
+  log_.begin_steps();
+  const bool complete = run_->execute();
+  log_.end_steps();
+  return complete;
+}
+
+/// A run goes on without a log that cannot be written.
+void Session::open_log() {
+  try {
+    log_.begin(*run_);
+  } catch (const UserError& e) {
+    hear(fmt::format("{}; the run goes on without one", e.what()));
+  }
 }
 
 /// It becomes a warning of Python, which may be an error there, as that of a callback.
@@ -168,15 +182,17 @@ bool Session::run(std::uint64_t to) {
   if (complete_) return true;
   use_.begin();
   select(job_.context().device);
-  started_ = true, interrupted_ = false;
+  interrupted_ = false;
+  if (!std::exchange(started_, true)) open_log();
   run_->pause_at(to);
   try {
     const nb::gil_scoped_release released;
     complete_ = execute();
     if (complete_) end();
-  } catch (...) {
+  } catch (const std::exception& e) {
     use_.end();
     broken_ = true;
+    log_.failed(e.what());
     try {
       end();
     } catch (const std::exception&) {  // the first error is the one to be told
@@ -193,14 +209,15 @@ void Session::begin() {
 }
 
 /// All files are closed with the run: whatever that says is thrown.
-void Session::end() {
+void Session::end(bool goes_on) {
   if (std::exchange(ended_, true)) return;
+  if (started_ && !broken_) log_.end(*run_, complete_, goes_on);
   run_->close_files();
   io::writer().flush_and_wait();
   locks_.reset();
 }
 
-void Session::close() {
+void Session::close(bool goes_on) {
   use_.check();
   if (use_.running()) throw RunError("this simulation is running: a callback cannot close it");
   closed_ = true;
@@ -212,7 +229,7 @@ void Session::close() {
     run_->pause_at(no_end);
     execute();
   }
-  end();
+  end(goes_on);
 }
 
 State Session::state(nb::handle owner) {
@@ -301,13 +318,17 @@ PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_session
 void make_session(nb::pointer_and_handle<Session> self, const std::string& file,
                   const std::string& text, const std::vector<std::string>& sets, nb::list functions,
                   const std::string& device, int threads, const std::string& output_directory,
-                  bool overwrite, bool quiet, const std::string& checkpoint) {
+                  bool overwrite, bool quiet, const std::string& checkpoint,
+                  const std::string& command, bool always_logs) {
   JobOptions options;
   options.device = device, options.threads = threads;
   options.output_directory = output_directory;
   options.default_checkpoint = checkpoint;
   options.overwrite = overwrite, options.quiet = quiet;
-  new (self.p) Session({file, text, sets}, self.h, std::move(functions), std::move(options));
+  Session::Source source;
+  source.file = file, source.text = text, source.sets = sets;
+  source.command = command, source.always_logs = always_logs;
+  new (self.p) Session(source, self.h, std::move(functions), std::move(options));
 }
 
 /// From a checkpoint. Without an output directory or a device: as before.
@@ -315,7 +336,8 @@ void resume_session(nb::pointer_and_handle<Session> self, const std::string& che
                     const std::vector<std::string>& sets, nb::list functions,
                     const std::string& device, int threads, const std::string& output_directory,
                     bool quiet, std::int64_t more_steps,
-                    const std::optional<std::string>& new_checkpoint) {
+                    const std::optional<std::string>& new_checkpoint, const std::string& command,
+                    bool always_logs) {
   JobOptions options;
   options.device = device, options.threads = threads, options.quiet = quiet;
   options.output_directory = output_directory;
@@ -326,7 +348,9 @@ void resume_session(nb::pointer_and_handle<Session> self, const std::string& che
                                true,
                                more_steps,
                                !output_directory.empty(),
-                               new_checkpoint.has_value()};
+                               new_checkpoint.has_value(),
+                               command,
+                               always_logs};
   new (self.p) Session(source, self.h, std::move(functions), std::move(options));
 }
 
@@ -336,14 +360,16 @@ void bind_session(nb::module_& m) {
   nb::class_<Session>(m, "Session", nb::type_slots(slots), "A job that is run from outside.")
       .def("__init__", make_session, nb::arg("file"), nb::arg("text"), nb::arg("sets"),
            nb::arg("functions"), nb::arg("device"), nb::arg("threads"), nb::arg("output_directory"),
-           nb::arg("overwrite"), nb::arg("quiet"), nb::arg("checkpoint"))
+           nb::arg("overwrite"), nb::arg("quiet"), nb::arg("checkpoint"), nb::arg("command"),
+           nb::arg("always_logs"))
       .def("__init__", resume_session, nb::kw_only(), nb::arg("resumed"), nb::arg("sets"),
            nb::arg("functions"), nb::arg("device"), nb::arg("threads"), nb::arg("output_directory"),
-           nb::arg("quiet"), nb::arg("more_steps"), nb::arg("checkpoint") = nb::none())
+           nb::arg("quiet"), nb::arg("more_steps"), nb::arg("checkpoint") = nb::none(),
+           nb::arg("command"), nb::arg("always_logs"))
       .def("run", &Session::run, nb::arg("to"), "runs up to this step; true: the job is complete")
       .def("interrupt", &Session::interrupt)
       .def("begin", &Session::begin)
-      .def("close", &Session::close)
+      .def("close", &Session::close, nb::arg("goes_on") = false)
       .def("checkpoint", &Session::write_checkpoint, nb::arg("path"))
       .def_prop_ro("complete", &Session::complete)
       .def_prop_ro("has_system", &Session::has_system)
@@ -351,6 +377,13 @@ void bind_session(nb::module_& m) {
       .def_prop_ro("told", &Session::told)
       .def_prop_ro("checkpoint_path", &Session::checkpoint_path)
       .def_prop_ro("summary", [](const Session& s) { return s.job().summary(); })
+      .def_prop_ro(
+          "units",
+          [](const Session& s) {
+            const Units& u = s.job().context().units;
+            return std::vector{u.length, u.mass, u.time};
+          },
+          "of length, mass and time; empty texts in reduced units")
       .def_prop_ro("job_text", [](const Session& s) { return s.job().record().job; })
       .def(
           "state", [](nb::handle self) { return nb::cast<Session&>(self).state(self); },

@@ -17,6 +17,7 @@
 #include "engine/run/run.h"
 #include "io/folder_lock.h"
 #include "python/src/python_force.h"
+#include "python/src/session_log.h"
 #include "python/src/state.h"
 
 namespace perrin::python {
@@ -39,6 +40,8 @@ class Session {
     std::int64_t more_steps = 0;          // of a checkpoint's last stage
     bool other_output_directory = false;  // than the checkpoint's
     bool other_checkpoint = false;        // at the end, than the one that it comes from
+    std::string command;                  // what the log says was called
+    bool always_logs = false;             // also where the job writes no files
   };
   /// Throws MistakesError, without places where the job is no file.
   /// `self`: the object of Python that it is.
@@ -53,8 +56,9 @@ class Session {
   /// Begins the first stage, if that has not been.
   void begin();
   /// Ends the running stage as a signal would: files are closed, and the checkpoints that the job
-  /// names are written. Particles can still be looked at.
-  void close();
+  /// names are written. Particles can still be looked at. `goes_on`: for the log, with other
+  /// settings.
+  void close(bool goes_on);
   bool has_system() const { return run_->has_simulation(); }
   bool complete() const { return complete_; }
   const Job& job() const { return job_; }
@@ -77,8 +81,9 @@ class Session {
   class Observing;
   void interrupt_if_asked();
   bool execute();
+  void open_log();
   void hear(const std::string& warning);
-  void end();
+  void end(bool goes_on = false);
 
   std::optional<ResumedJob> resumed_;
   JsonFile file_;
@@ -88,6 +93,8 @@ class Session {
   std::unique_ptr<io::FolderLocks> locks_ = std::make_unique<io::FolderLocks>();
   std::optional<Archive> restored_;
   Job job_;
+  SessionLog log_;
+  MoreFacts timings_;  // for checkpoints
   std::unique_ptr<Run> run_;
   std::vector<Callback> callbacks_;
   std::int64_t callbacks_made_ = 0;

@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 #include <unistd.h>
 
+#include <array>
 #include <cmath>
 
 #include "neighbor/neighbors.h"
@@ -208,6 +209,41 @@ nb::dict State::attributes() const {
   for (const auto& [name, values] : context().particles.attributes)
     all[name.c_str()] = numpy(std::vector(values), 1);
   return all;
+}
+
+nb::dict State::topology() const {
+  const Topology& t = context().particles.topology;
+  nb::dict d;
+  const auto list = [&](const char* name, const auto& entries,
+                        const std::vector<std::string>& names, std::size_t width,
+                        const auto& members) {
+    std::vector<std::uint32_t> ids, types;
+    for (const auto& entry : entries) {
+      for (const std::uint32_t id : members(entry)) ids.push_back(id);
+      types.push_back(entry.type);
+    }
+    d[name] = nb::make_tuple(numpy(std::move(ids), width), numpy(std::move(types), 1), names);
+  };
+  const auto four = [](const Topology::Dihedral& e) { return std::array{e.a, e.b, e.c, e.d}; };
+  list("bonds", t.bonds, t.bond_types, 2, [](const Topology::Bond& e) {
+    return std::array{e.a, e.b};
+  });
+  list("angles", t.angles, t.angle_types, 3, [](const Topology::Angle& e) {
+    return std::array{e.a, e.b, e.c};
+  });
+  list("dihedrals", t.dihedrals, t.dihedral_types, 4, four);
+  list("impropers", t.impropers, t.improper_types, 4, four);
+  d["molecules"] = numpy(std::vector(t.molecule), 1);
+  std::vector<std::int64_t> bodies;
+  for (const std::uint32_t body : t.body)
+    bodies.push_back(body == Topology::no_body ? -1 : std::int64_t(body));
+  d["bodies"] = numpy(std::move(bodies), 1);
+  std::vector<std::uint32_t> ids;
+  std::vector<double> lengths;
+  for (const Topology::Constraint& one : t.constraints)
+    ids.push_back(one.a), ids.push_back(one.b), lengths.push_back(one.length);
+  d["constraints"] = nb::make_tuple(numpy(std::move(ids), 2), numpy(std::move(lengths), 1));
+  return d;
 }
 
 nb::dict State::box() const {
@@ -421,6 +457,7 @@ void bind_state(nb::module_& m) {
                    "by id, in each particle's frame, float64 [n, 3], [0, 3] without; a copy")
       .def_prop_ro("torques", &State::torques, "by id (energy), [0, 3] without; a copy")
       .def_prop_ro("attributes", &State::attributes, "by name, then by id, float64 [n]; copies")
+      .def_prop_ro("topology", &State::topology, "bonds, angles, …, molecules, bodies; copies")
       .def_prop_ro("box", &State::box, "lengths, tilts (xy, xz, yz), origin, periodic, dimension")
       .def_prop_ro("totals", &State::totals, "energies, pressure, …; tensors xx yy zz xy xz yz")
       .def_prop_ro("device", [](const State& s) { return s.context().device().name(); })

@@ -76,6 +76,9 @@ class State {
   nb::object moments_of_inertia() const;
   nb::object torques() const;
   nb::dict attributes() const;
+  /// Bonds, angles, …: lists of ids with their types and the names of these; molecules, bodies and
+  /// constraints. Empty arrays: there are none.
+  nb::dict topology() const;
   nb::dict box() const;
   nb::dict totals() const;
   std::string neighbors() const;  // how pairs are found

@@ -200,8 +200,8 @@ def test_a_point_that_fails_has_a_row(liquid, tmp_path):
     liquid["stages"][0]["steps"] = 5
     with pytest.warns(UserWarning, match="1 of 2 points failed"):
         table = perrin.sweep(liquid, {"forces[0].cutoff": [2.5, -1]}, folder=tmp_path,
-                             measure=lambda folder: {"found": len(os.listdir(folder))})
-    assert table["found"][0] == 0
+                             measure=lambda folder: {"found": os.listdir(folder)})
+    assert table["found"][0] == ["perrin.log"]
     assert "must be positive" in table["error"][1]
     assert json.loads((tmp_path / os.path.basename(table["folder"][0]) / "row.json").read_text())
 

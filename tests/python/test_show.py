@@ -35,6 +35,35 @@ def test_texts_are_short_and_say_what_it_is(sim, tmp_path):
     assert "closed" in repr(trajectory) and "closed" in trajectory._repr_html_()
 
 
+def test_forces_of_python_and_views_say_what_they_are(sim):
+    def spring(particles):
+        return -particles.positions
+
+    assert repr(perrin.PythonForce(spring)).endswith("spring)")
+    assert re.fullmatch(r"PythonForce\(\S+spring, stride=5, local=True, conserves_momentum=True\)",
+                        repr(perrin.PythonForce(spring, 5, local=True, conserves_momentum=True)))
+
+    class Trap:
+        def __repr__(self):
+            return "a trap"
+
+        def __call__(self, particles):
+            return -particles.positions
+
+    assert repr(perrin.PythonForce(Trap(), captured=True)) == "PythonForce(a trap, captured=True)"
+    sim.run(1)
+    local = sim.local
+    assert re.fullmatch(rf"<perrin\.Local: {len(sim)} particles in memory order, \w+(:\d)?; "
+                        r"position, velocity, force, image, id, index; to be read>", repr(local))
+    assert f"uint32 [{len(sim)}, 4]" in local._repr_html_()
+    xml.fromstring(local._repr_html_())
+    with sim.changing() as writable:
+        assert repr(writable).endswith("may be changed>")
+    sim.run(100)
+    assert repr(local).endswith("stale: the particles have been reordered since>")
+    assert "stale" in local._repr_html_()
+
+
 def test_pictures_show_the_particles(sim):
     svg = xml.fromstring(sim.picture(width=300))
     circles = svg.findall(".//{*}circle")

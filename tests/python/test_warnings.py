@@ -120,7 +120,7 @@ def test_set_leaves_no_files_and_no_lock(liquid, tmp_path):
             perrin.Simulation({**liquid, "observers": [{"type": "thermo", "stride": 1}]},
                               output_dir=tmp_path, overwrite=True)
     sim.close()
-    assert set(os.listdir(tmp_path)) == {"thermo.h5"}
+    assert set(os.listdir(tmp_path)) == {"thermo.h5", "perrin.log"}
 
 
 def test_set_keeps_the_wanted_checkpoint(liquid, tmp_path):
@@ -129,7 +129,7 @@ def test_set_keeps_the_wanted_checkpoint(liquid, tmp_path):
     sim.set({"stages[0].integrator.timestep": 0.002})
     sim.run(2)
     sim.close()
-    assert {*os.listdir(tmp_path)} <= {"last.h5", "last.h5.prev"}
+    assert {*os.listdir(tmp_path)} <= {"last.h5", "last.h5.prev", "perrin.log"}
     assert perrin.Simulation.resume(tmp_path / "last.h5").step == 5
 
 

@@ -1,11 +1,12 @@
-"""A Python with the newest readers of trajectories from PyPI, in the build folder."""
+"""A Python with the newest packages of others from PyPI, in the build folder."""
 import fcntl
 import os
 import shutil
 import subprocess
 import sys
 
-PACKAGES = ["MDAnalysis", "h5py", "gsd", "freud-analysis", "mdtraj", "ase", "pandas", "ovito"]
+PACKAGES = ["MDAnalysis", "h5py", "gsd", "freud-analysis", "mdtraj", "ase", "pandas", "ovito",
+            "pytest", "signac"]
 UNREACHABLE = ("Could not find a version", "Connection", "Temporary failure", "timed out")
 
 

@@ -163,6 +163,8 @@ class Resume(unittest.TestCase):
                              ("velocity.temperature=3", "velocity cannot change"),
                              ("units.length=nm", "units cannot change"), ("device=cpu", "--device"),
                              ("stages[0].steps=100", "this stage is complete"),
+                             ("stages[-2].steps=100", "this stage is complete"),
+                             ("stages[-3].steps=100", "stages has 2 entries"),
                              ("stages[1].steps=50", "must be at least 100, the steps of this"),
                              ("stages[1].integrator.type=velocity_verlet", "cannot change in a"),
                              ("forces[0].type=wca", "cannot change in a resumed run"),
@@ -173,7 +175,7 @@ class Resume(unittest.TestCase):
                 done = self.perrin("resume", "out/checkpoint.h5", "--set", change)
                 self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
                 self.assertIn(word, done.stderr)
-        self.good("resume", "out/checkpoint.h5", "--set", "stages[1].steps=110", "--set",
+        self.good("resume", "out/checkpoint.h5", "--set", "stages[-1].steps=110", "--set",
                   "forces[0].cutoff=2.2")
 
     def test_another_file_is_one_that_is_there(self):

@@ -189,6 +189,8 @@ class Robustness(unittest.TestCase):
     def test_set_is_named_as_the_place(self):
         self.refused(JOB, r"^--set: forces\[0\]\.cutoff: must be positive, got -1\n$", "--set",
                      "forces[0].cutoff=-1")
+        self.refused(JOB, r"^--set: forces\[0\]\.cutoff: must be positive, got -1\n$", "--set",
+                     "forces[-1].cutoff=-1")
         self.refused(JOB, r"--set forces\[7\]\.cutoff=1: forces has 1 entry", "--set",
                      "forces[7].cutoff=1")
 

@@ -82,6 +82,22 @@ TEST(JsonFile, SetChangesAndAddsValues) {
   EXPECT_EQ(file.place("stages[0]"), "job.json:1");
 }
 
+TEST(JsonFile, EntriesAreCountedFromTheEndOfLists) {
+  const auto file =
+      JsonFile::parse("{\"stages\": [{\"x\": [1, 2]}, {\"x\": [3]}], \"a\": {}}", "job.json");
+  const auto of = [&](const char* text) { return from_start(file.value(), text); };
+  EXPECT_EQ(of("stages[-1].steps=5"), "stages[1].steps=5");
+  EXPECT_EQ(of("stages[-2].x[-2]=[-1]"), "stages[0].x[0]=[-1]");
+  EXPECT_EQ(of("stages[0].x[-1]=a[-1]"), "stages[0].x[1]=a[-1]");
+  EXPECT_EQ(of("seed=-1"), "seed=-1");
+  for (const char* far : {"stages[-3].steps=5", "stages[-0]=1", "stages[1].x[-2]=5"})
+    EXPECT_THROW(of(far), UserError) << far;
+  for (const char* bad : {"a[-1]=2", "b[-1]=2", "stages[-x]=2", "stages[-1=2", "[-1]=2"}) {
+    EXPECT_EQ(of(bad), bad);
+    EXPECT_THROW(JsonFile(file).set(of(bad)), UserError) << bad;
+  }
+}
+
 TEST(JsonFile, SetRefusesPathsThatLeadNowhere) {
   auto file = JsonFile::parse("{\"a\": 1, \"list\": [1]}", "job.json");
   for (const char* bad : {"a", "=1", "list[2]=2", "list[x]=2", "a.b=2", "list.b=2", "a[0]=2",

@@ -1,0 +1,338 @@
+"""Frames of a simulation: out of it, through files, and into another one."""
+import numpy as np
+import pytest
+
+import perrin
+from conftest import DEVICE
+
+STAGE = {"type": "md", "integrator": {"type": "velocity_verlet", "timestep": 0.002}}
+LJ = {"type": "lennard_jones", "cutoff": 2.5, "truncation": "force_shift",
+      "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]}
+BY_ID = ("positions", "images", "velocities", "types", "masses", "charges", "diameters",
+         "orientations", "angular_momenta", "moments_of_inertia", "molecules", "bodies")
+LISTS = ("bonds", "angles", "dihedrals", "impropers")
+
+
+def polymers():
+    """Chains with bonds and angles, charges and an attribute, beside single particles."""
+    return {"seed": 5, "device": DEVICE,
+            "system": {"type": "parts", "box": [9, 10, 11], "tilts": [1, -2, 0.5],
+                       "min_distance": 0.85,
+                       "parts": [{"type": "chains", "number": 12, "pattern": "A3B2",
+                                  "bond_type": "b", "angle_type": "c"},
+                                 {"type": "random", "particles": {"W": 100}}]},
+            "velocity": {"temperature": 1.0},
+            "attributes": {"charge": {"types": {"B": 0.5}, "default": 0},
+                           "radius": {"random": {"uniform": [0.4, 0.6]}}},
+            "ignore": ["angles", "charges"],
+            "forces": [{"type": "bond_harmonic", "bonds": {"b": {"stiffness": 20, "length": 1}}}],
+            "stages": [STAGE]}
+
+
+def spheres():
+    """Dipoles that turn, in two dimensions with an open axis."""
+    return {"seed": 5, "device": DEVICE,
+            "system": {"type": "random", "particles": {"A": 40}, "box": [12, 9], "dimension": 2,
+                       "periodic": [True, False], "min_distance": 0.9},
+            "orientations": {"moments_of_inertia": {"A": [0.1, 0.1, 0.1]}},
+            "velocity": {"temperature": 1.0}, "forces": [LJ], "stages": [STAGE]}
+
+
+def dumbbells():
+    return {"seed": 5, "device": DEVICE,
+            "system": {"type": "lattice", "structure": "sc", "density": 0.2, "cells": [4, 4, 4],
+                       "types": {"D": 1}},
+            "bodies": {"D": {"sites": [{"type": "A", "at": [0.35, 0, 0]},
+                                       {"type": "A", "at": [-0.35, 0, 0]}]}},
+            "velocity": {"temperature": 1.0}, "forces": [LJ], "stages": [STAGE]}
+
+
+def assert_same(a, b, but=()):
+    assert len(a) == len(b) and a.type_names == b.type_names
+    for name in BY_ID:
+        one, other = getattr(a, name), getattr(b, name)
+        assert (one is None) == (other is None), name
+        if one is not None and name not in but:
+            np.testing.assert_array_equal(one, other, err_msg=name)
+    for name in LISTS:
+        one, other = getattr(a, name), getattr(b, name)
+        np.testing.assert_array_equal(one.ids, other.ids, err_msg=name)
+        assert [one.type_names[t] for t in one.types] == [other.type_names[t] for t in other.types]
+    np.testing.assert_array_equal(a.box.edges, b.box.edges)
+    np.testing.assert_array_equal(a.box.origin, b.box.origin)
+    assert (a.box.periodic, a.box.dimension) == (b.box.periodic, b.box.dimension)
+    assert a.attributes.keys() == b.attributes.keys()
+    for name in a.attributes:
+        np.testing.assert_array_equal(a.attributes[name], b.attributes[name])
+
+
+def start(job, **more):
+    """With the velocities and attributes of its system."""
+    return perrin.Simulation({k: v for k, v in job.items() if k not in ("velocity", "attributes")},
+                             **more)
+
+
+def later(job, steps=40):
+    sim = perrin.Simulation(job)
+    sim.run(steps)
+    return sim
+
+
+def test_out_and_in_has_every_bit():
+    """Numbers of the engine are fixed point and single precision: double precision holds them."""
+    job = polymers()
+    frame = later(job).frame()
+    assert np.any(frame.images) and len(frame.bonds) == 48 and len(frame.angles) == 36
+    assert len(set(frame.molecules[:60])) == 12
+    again = start({**job, "system": frame})
+    assert_same(frame, again.frame())
+    assert again.step == 0 and frame.step == 40
+    # Two that begin from the frame go the same way.
+    other = start({**job, "system": frame})
+    again.run(30)
+    other.run(30)
+    assert_same(again.frame(), other.frame())
+    np.testing.assert_allclose(again.totals.total, other.totals.total)
+
+
+def test_a_frame_goes_on_as_the_run_it_is_of():
+    job = polymers()
+    sim = later(job)
+    again = start({**job, "system": sim.frame()})
+    assert again.totals.potential == pytest.approx(sim.totals.potential, rel=1e-6)
+    sim.run(20)
+    again.run(20)
+    np.testing.assert_allclose(again.positions, sim.positions, atol=1e-4)  # lists are new: rounding
+
+
+def test_steps_can_go_on(liquid):
+    frame = later(liquid, 7).frame()
+    sim = start({**liquid,
+                 "system": {"type": "file", "path": frame, "keep_step": True}})
+    assert sim.step == 7 and sim.time == pytest.approx(0.035)
+
+
+def test_two_dimensions_open_axes_and_orientations():
+    job = spheres()
+    frame = later(job).frame()
+    again = start({**job, "system": frame,
+                   "orientations": {"moments_of_inertia": {"A": [0.1] * 3}}}).frame()
+    # Quaternions get length 1 again: their last bit may change.
+    assert_same(frame, again, but=("orientations", "angular_momenta", "moments_of_inertia"))
+    np.testing.assert_allclose(frame.orientations, again.orientations, atol=2e-7)
+
+
+def test_orientations_come_from_the_frame():
+    job = spheres()
+    job.pop("forces")
+    frame = later(job, 5).frame()
+    del job["orientations"]
+    again = start({**job, "system": frame}).frame()
+    np.testing.assert_allclose(frame.orientations, again.orientations, atol=2e-7)
+    np.testing.assert_array_equal(frame.angular_momenta, again.angular_momenta)
+    np.testing.assert_array_equal(frame.moments_of_inertia, again.moments_of_inertia)
+
+
+def test_bodies():
+    job = dumbbells()
+    frame = later(job).frame()
+    assert frame.sites.sum() == 128 and set(frame.bodies) == set(range(64))
+    again = start({**job, "system": frame}).frame()
+    sites = frame.sites
+    np.testing.assert_array_equal(again.positions[~sites], frame.positions[~sites])
+    np.testing.assert_allclose(again.box.nearest(again.positions - frame.positions), 0, atol=1e-6)
+    np.testing.assert_array_equal(again.bodies, frame.bodies)
+    with pytest.raises(perrin.JobError, match='rigid bodies: expected "bodies" in the job'):
+        start({**job, "system": frame, "bodies": {}})
+    one = {"D": {"sites": [{"type": "A", "at": [0.35, 0, 0]}], "mass": 1,
+                 "moments_of_inertia": [1, 1, 1]}}
+    with pytest.raises(perrin.JobError, match="2 sites in the body of particle 0.*expected 1"):
+        start({**job, "system": frame, "bodies": one})
+    frame.bodies = None
+    assert len(start({**job, "system": frame, "bodies": {}, "forces": []})) == len(frame)
+
+
+def test_files_of_frames(tmp_path):
+    job = polymers()
+    frame = later(job).frame()
+    frame.save(tmp_path / "frame.h5")
+    with perrin.open(tmp_path / "frame.h5") as trajectory:
+        assert_same(trajectory[-1], frame)
+        assert (trajectory[-1].step, trajectory[-1].time) == (frame.step, frame.time)
+    with pytest.raises(perrin.JobError, match="frame.h5: exists"):
+        frame.save(tmp_path / "frame.h5")
+    frame.save(tmp_path / "frame.xyz")
+    with perrin.open(tmp_path / "frame.xyz") as trajectory:
+        np.testing.assert_allclose(trajectory[0].positions, frame.positions, atol=1e-5)
+    by_program = start({**job,
+                                    "system": {"type": "file",
+                                               "path": str(tmp_path / "frame.h5")}})
+    assert_same(by_program.frame(), frame)
+
+
+def test_a_frame_of_a_trajectory_has_all_that_is_in_the_file(tmp_path):
+    job = {**polymers(), "observers": [{"type": "trajectory", "stride": 20, "precision": "double",
+                                        "quantities": ["position", "image", "velocity"]}]}
+    with perrin.Simulation(job, output_dir=tmp_path) as sim:
+        sim.run(40)
+        frame = sim.frame()
+    with perrin.open(tmp_path / "trajectory.h5") as trajectory:
+        assert_same(trajectory[-1], frame, but=("positions",))
+        np.testing.assert_allclose(trajectory[-1].positions, frame.positions, atol=1e-12)
+        again = start({**polymers(), "system": trajectory[-1]})
+    assert_same(again.frame(), frame, but=("positions",))
+
+
+def test_named_units_are_kept():
+    job = {"seed": 1, "device": DEVICE, "units": {"length": "nm", "energy": "kJ/mol", "mass": "u"},
+           "system": {"type": "lattice", "structure": "fcc", "density": 21, "cells": [4, 4, 4],
+                      "masses": {"A": 39.95}},
+           "velocity": {"temperature": 100}, "forces": [],
+           "stages": [{"type": "md", "integrator": {"type": "velocity_verlet",
+                                                    "timestep": 0.001}}]}
+    frame = later(job, 10).frame()
+    assert frame.units["position"] == "nm" and frame.units["velocity"] == "nm ps-1"
+    assert_same(start({**job, "system": frame}).frame(), frame)
+    angstrom = start({**job, "system": frame,
+                                  "units": {"length": "angstrom", "energy": "kcal/mol",
+                                            "mass": "u"}})
+    np.testing.assert_allclose(angstrom.positions, 10 * frame.positions, rtol=1e-9)
+    # The unit of time there is sqrt(u Å²/(kcal/mol)) = 1/sqrt(4.184) of 0.1 ps; speeds follow.
+    np.testing.assert_allclose(angstrom.velocities, frame.velocities / np.sqrt(4.184), rtol=1e-5)
+    with pytest.raises(perrin.JobError, match="the frame: is in named units"):
+        start({**job, "system": frame, "units": "lj"})
+    reduced = dict(job, units="lj")
+    with pytest.raises(perrin.JobError, match="the frame: names no units"):
+        start({**job, "system": later(reduced, 1).frame()})
+
+
+def test_frames_of_hoomd(tmp_path):
+    gsd = pytest.importorskip("gsd.hoomd")
+    job = polymers()
+    frame = later(job).frame()
+    with pytest.warns(perrin.JobWarning, match="numbers of molecules"):
+        snapshot = frame.to_hoomd()
+    snapshot.validate()
+    middle = frame.box.origin + frame.box.edges.sum(axis=0) / 2
+    again = start({**job, "system": snapshot})
+    f = again.frame()
+    for name in ("velocities", "images", "types", "masses", "charges"):
+        np.testing.assert_allclose(getattr(f, name), getattr(frame, name), rtol=1e-6)
+    np.testing.assert_allclose(
+        f.positions - f.box.origin - f.box.edges.sum(axis=0) / 2, frame.positions - middle,
+        atol=1e-6)
+    np.testing.assert_array_equal(f.bonds.ids, frame.bonds.ids)
+    np.testing.assert_array_equal(f.angles.ids, frame.angles.ids)
+    np.testing.assert_allclose(f.attributes["radius"], frame.attributes["radius"], rtol=1e-6)
+    snapshot.pairs.N, snapshot.pairs.group, snapshot.pairs.typeid = 1, [[0, 1]], [0]
+    snapshot.pairs.types = ["special"]
+    with pytest.raises(perrin.JobError, match="1 pairs are not read"):
+        start({**job, "system": snapshot})
+    assert gsd.open is not None
+
+
+def test_gsd_files_have_bodies_constraints_and_open_axes(tmp_path):
+    gsd = pytest.importorskip("gsd.hoomd")
+    frame = later(dumbbells()).frame()
+    frame.to_gsd(tmp_path / "bodies.gsd")
+    with gsd.open(tmp_path / "bodies.gsd") as file:
+        found = file[0]
+    np.testing.assert_array_equal(found.particles.body, frame.bodies)
+    # HOOMD-blue's angular momentum is the quaternion 2 q (0, L): (0, L) = conjugate(q) p / 2.
+    w, x, y, z = found.particles.orientation.T.astype(float)
+    p = found.particles.angmom.astype(float)
+    back = np.stack([w * p[:, 1] - x * p[:, 0] - y * p[:, 3] + z * p[:, 2],
+                     w * p[:, 2] + x * p[:, 3] - y * p[:, 0] - z * p[:, 1],
+                     w * p[:, 3] - x * p[:, 2] + y * p[:, 1] - z * p[:, 0]], axis=1) / 2
+    np.testing.assert_allclose(back, frame.angular_momenta, atol=1e-5)
+    with pytest.raises(perrin.JobError, match="128 sites of rigid bodies"):
+        start({**dumbbells(), "system": found})
+    flat = later(spheres(), 3).frame()
+    flat.to_gsd(tmp_path / "flat.gsd")
+    with perrin.open(tmp_path / "flat.gsd") as trajectory:
+        assert trajectory[0].box.periodic[:2] == (True, False)
+    with pytest.warns(perrin.JobWarning, match="all axes as periodic: y of this frame"):
+        flat.to_hoomd()
+
+
+def test_constraints_are_not_lost_silently(tmp_path):
+    gsd = pytest.importorskip("gsd.hoomd")
+    job = {"seed": 1, "device": DEVICE,
+           "system": {"type": "parts", "box": [8, 8, 8],
+                      "parts": [{"type": "chains", "number": 20, "pattern": "A2", "bond_type": "b",
+                                  "bond_length": 1.0}]},
+           "constraints": {"bonds": {"b": 1.0}}, "velocity": {"temperature": 1},
+           "forces": [], "stages": [STAGE]}
+    frame = later(job).frame()
+    assert frame.constraints.shape == (20, 2) and np.all(frame.constraint_lengths == 1)
+    again = start({**job, "system": frame}).frame()
+    # A start puts lengths right that single precision has left wrong by some 1e-7.
+    assert_same(again, frame, but=("positions", "velocities"))
+    np.testing.assert_allclose(again.positions, frame.positions, atol=1e-7)
+    np.testing.assert_allclose(again.velocities, frame.velocities, atol=1e-6)
+    np.testing.assert_array_equal(again.constraints, frame.constraints)
+    with pytest.warns(perrin.JobWarning, match="the frame has constraints and the job has none"):
+        start({**{k: v for k, v in job.items() if k != "constraints"}, "system": frame,
+               "ignore": ["bonds"]})
+    frame.to_gsd(tmp_path / "frame.gsd")
+    with gsd.open(tmp_path / "frame.gsd") as file:
+        np.testing.assert_array_equal(file[0].constraints.group, frame.constraints)
+
+
+def test_velocities_that_are_drawn_anew_are_told(liquid):
+    with pytest.warns(perrin.JobWarning, match="replaces the velocities of the frame") as warned:
+        perrin.Simulation({**liquid, "system": later(liquid, 1).frame()})
+    assert warned[0].filename == __file__
+
+
+def test_other_places_want_a_file(liquid, tmp_path):
+    frame = later(liquid, 1).frame()
+    for refused in (lambda: perrin.sweep({**liquid, "system": frame}, {"seed": [1]},
+                                         folder=tmp_path),
+                    lambda: perrin.Simulation({**liquid, "observers": [{"path": frame}]})):
+        with pytest.raises(perrin.JobError, match=r"frame\.save\(FILE\)"):
+            refused()
+
+
+def test_mistakes_name_the_frame(liquid):
+    frame = later(liquid, 1).frame()
+    frame.positions[3, 1] = np.nan
+    with pytest.raises(perrin.JobError, match="the frame, .* y of particle 3 is nan"):
+        start({**liquid, "system": frame})
+    frame = later(liquid, 1).frame()
+    frame.velocities = frame.velocities[1:]
+    with pytest.raises(perrin.JobError, match=r"velocities: must be an array of shape \(256, 3\), "
+                                              r"got \(255, 3\)"):
+        start({**liquid, "system": frame})
+
+
+def test_a_run_from_a_frame_resumes(liquid, tmp_path, program):
+    """Checkpoints hold the particles: the temporary file is not needed again."""
+    import subprocess
+    frame = later(liquid, 5).frame()
+    liquid["stages"][0]["steps"] = 40
+    sim = start({**liquid, "system": frame}, output_dir=tmp_path)
+    sim.run(20)
+    sim.checkpoint()
+    sim.set({"stages[0].integrator.timestep": 0.002})
+    sim.close()
+    subprocess.run([program, "resume", "checkpoint.h5", "--quiet"], cwd=tmp_path, check=True)
+
+
+def test_particles_that_are_not_there():
+    """A frame of a grand canonical job has room for more: a start has those that are there."""
+    job = {"seed": 3, "device": DEVICE,
+           "system": {"type": "random", "particles": {"A": 40}, "box": [7, 7, 7],
+                      "min_distance": 0.9},
+           "reservoir": {"A": 100},
+           "forces": [{**LJ, "truncation": "cut"}],
+           "stages": [{"type": "monte_carlo", "sweeps": 20, "temperature": 1.5,
+                       "insertion": [{"type": "A", "activity": 0.2, "trials": 50}]}]}
+    sim = perrin.Simulation(job)
+    sim.run()
+    frame = sim.frame()
+    there = np.array([not frame.type_names[t].endswith(" (absent)") for t in frame.types])
+    assert len(frame) == 140 and 40 < there.sum() < 140
+    del job["reservoir"]
+    again = perrin.Simulation({**job, "system": frame, "stages": [STAGE]})
+    np.testing.assert_array_equal(again.positions, frame.positions[there])
