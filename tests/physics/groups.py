@@ -397,6 +397,43 @@ class Groups(JobCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         numpy.testing.assert_array_equal(self.frames("force", "again"), force)
 
+    def test_a_trap_whose_center_is_a_formula(self):
+        """Of the time of the job, also in a second stage, resumed, and for an integrator that
+        computes traps that do not move itself."""
+        trap = {"type": "harmonic_trap", "stiffness": [4, 3, 2],
+                "center": ["2*sin(0.9*t)", 1, "0.5*t^2 - 1"]}
+        edge, stages = 4000 ** (1 / 3), [md(NVE, steps=200), md(NVE, steps=100, name="second")]
+
+        def check(folder, times):
+            p, force = self.frames("position", folder), self.frames("force", folder)
+            self.assertEqual(len(p), len(times))
+            for frame, t in enumerate(times):
+                r = p[frame] - edge / 2 - [2 * math.sin(0.9 * t), 1, 0.5 * t ** 2 - 1]
+                r -= edge * numpy.round(r / edge)
+                near = abs(abs(r) - edge / 2) > 1e-3  # one image more than the other
+                numpy.testing.assert_allclose(force[frame][near], (r * [-4, -3, -2])[near],
+                                              atol=1e-4)
+        job = gas(*stages, groups={}, velocity={"temperature": 1}, forces=[trap])
+        job["observers"] += [{"type": "checkpoint", "steps": 230}]
+        self.run_job(job, folder="whole")
+        check("whole", [0, 0.4, 0.8, 1.2])
+        shutil.copytree(self.path("whole"), self.path("again"))
+        done = self.perrin("resume", self.path("again", "checkpoint.h5.prev"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        numpy.testing.assert_array_equal(self.frames("force", "again"),
+                                         self.frames("force", "whole"))
+        brownian = {"type": "brownian", "timestep": 0.004, "temperature": 1, "friction": 1}
+        job["stages"] = [md(brownian, steps=300)]
+        self.run_job(job, folder="brownian")
+        check("brownian", [0, 0.4, 0.8, 1.2])
+        # A formula that is linear in t is a velocity.
+        both = []
+        for more in ({"center": ["1 + 7*t", 0, 0]}, {"center": [1, 0, 0], "velocity": [7, 0, 0]}):
+            job["forces"] = [{**trap, **more}]
+            self.run_job(job, "--overwrite", folder="linear")
+            both.append(self.frames("force", "linear"))
+        numpy.testing.assert_allclose(*both, atol=2e-3)
+
     # -- when observers are called -----------------------------------------------------------------
 
     def steps(self, file="trajectory.h5", folder="."):
@@ -1143,14 +1180,23 @@ class Groups(JobCase):
         flat["system"] = {"type": "lattice", "structure": "square", "density": 0.7,
                           "cells": [20, 20, 1]}
         trap = {"type": "harmonic_trap", "stiffness": [1, 1, 0]}
+        for wrong, message in (
+                ({"center": ["t", 0, 0], "velocity": [1, 2, 0]},
+                 'velocity: must be 0 along x, where "center" is a formula of t, got 1'),
+                ({"center": ["k*t", 0, 0]}, r'center\[0\]: unknown name "k"; a center is a form'),
+                ({"center": [0, 0]}, "center: must have 3 entries, got 2"),
+                ({"center": [0, None, 0]}, r"center\[1\]: must be a number or a formula of t"),
+                ({"center": [0, "1 +", 0]}, r"center\[1\]: ")):
+            self.refused(liquid(md(NVE), forces=[LJ, {**trap, **wrong}]), message)
         for force, key in (({**trap, "stiffness": [1, 1, 1]}, "stiffness"),
                            ({**trap, "center": [0, 0, 1]}, "center"),
+                           ({**trap, "center": [0, 0, "t"]}, "center"),
                            ({**trap, "velocity": [0, 0, 1]}, "velocity"),
                            ({"type": "tether", "stiffness": [1, 1, 1]}, "stiffness"),
                            ({"type": "constant_force", "force": [0, 0, 1]}, "force"),
                            ({**pulled, "velocity": [0, 0, 0], "point": [0, 0, 1]}, "point")):
             self.refused({**flat, "groups": {"left": {"ids": [0]}}, "forces": [LJ, force]},
-                         rf"{key}: must have no z component in two dimensions, got 1")
+                         rf"{key}: must have no z component in two dimensions, got (1|the te)")
         self.refused({**flat, "forces": [LJ, {**pulled, "axes": "xz", "velocity": [0, 0, 0]}]},
                      "axes: must be x, y or xy in two dimensions, got xz")
         shaken = {**moving, "velocity": [0, 0], "oscillation": {"amplitude": [0, 0, 1],
