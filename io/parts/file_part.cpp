@@ -101,6 +101,7 @@ void SourcePart::place(Start& start, std::uint64_t) const {
                                 start.box().dimension));
   if (!c.velocity.empty()) start.warn("velocities of a part are left out");
   if (const std::string lost = io::lost_orientations(c); !lost.empty()) start.warn(lost);
+  if (const std::string lost = io::lost_bodies(c); !lost.empty()) start.warn(lost);
   for (const std::string& what : c.warnings) start.warn(what);
   start.types(c.types);
   // Molecules that cross a face of its own box are whole across that of this one.
@@ -118,8 +119,8 @@ std::unique_ptr<StartPart> make_file_part(const FilePartSettings& s, Setup& setu
   if (!molecule) return nullptr;
   if (!check_count(double(molecule->position.size()) * double(s.number), "number", setup))
     return nullptr;
-  if (const std::string lost = io::lost_orientations(*molecule); !lost.empty())
-    setup.warn("path", lost);
+  for (const std::string& lost : {io::lost_orientations(*molecule), io::lost_bodies(*molecule)})
+    if (!lost.empty()) setup.warn("path", lost);
   make_whole(*molecule);
   return std::make_unique<RigidPart>(std::move(*molecule), s);
 }
