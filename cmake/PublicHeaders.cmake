@@ -39,7 +39,8 @@ set(PERRIN_PUBLIC_HEADERS
     forces/attribute_pair_force.h
     forces/attribute_words.h forces/bond_force.h forces/deposit.h forces/device_math.h
     forces/dihedral_force.h forces/external.h forces/field_force.h engine/formula/expression.h
-    engine/formula/parse.h engine/formula/program.h forces/group_restraint.h
+    engine/formula/parse.h engine/formula/program.h engine/formula/vector_of_time.h
+    forces/group_restraint.h
     forces/mass_center.h
     forces/harmonic_trap.h forces/tether.h
     forces/many_body_force.h forces/many_body_loops.h forces/many_body_potential.h

@@ -1,15 +1,10 @@
 #include "integrators/moving.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 
-#include "engine/base/error.h"
 #include "engine/components/registry.h"
 #include "engine/domain/reduction.h"
 #include "engine/dynamics/simulation.h"
-#include "engine/formula/parse.h"
-#include "engine/settings/json_file.h"
 #include "integrators/prescribed.h"
 
 namespace perrin {
@@ -77,37 +72,6 @@ struct Work {
   PERRIN_HD double operator()(std::int64_t i) const { return work[i]; }
 };
 
-/// Along each axis a number or a formula of t.
-PrescribedVelocity velocity_from(const std::vector<Json>& entries, Setup& setup) {
-  PrescribedVelocity velocity;
-  const auto dimension = std::size_t(setup.configuration().box.dimension);
-  if (entries.size() != 3 && entries.size() != dimension)
-    setup.error("velocity", fmt::format("must have {} entries, got {}", dimension, entries.size()));
-  for (std::size_t k = 0; k < std::min<std::size_t>(entries.size(), 3); ++k) {
-    const std::string key = fmt::format("velocity[{}]", k);
-    const Json& entry = entries[k];
-    if (entry.is_number()) {
-      velocity.number[int(k)] = entry.get<double>();
-    } else if (!entry.is_string()) {
-      setup.error(key, fmt::format("must be a number or a formula of t, got {}", shown(entry)));
-    } else {
-      try {
-        const auto formula = formula::parse(entry.get<std::string>(), {"t"});
-        if (!formula.parameters.empty())
-          setup.error(key, fmt::format("unknown name \"{}\"; a velocity is a formula of t",
-                                       formula.parameters[0]));
-        else
-          velocity.formula[k] = formula::program(formula.value, {"t"});
-      } catch (const UserError& e) {
-        setup.error(key, e.what());
-      }
-    }
-    if (k == 2 && dimension == 2 && entry != Json(0) && entry != Json(0.0))
-      setup.error("velocity", "must have no z component in two dimensions");
-  }
-  return velocity;
-}
-
 }  // namespace
 
 Path Moving::path(const std::array<formula::ProgramView, 3>& formula) const {
@@ -121,7 +85,7 @@ Path Moving::path(const std::array<formula::ProgramView, 3>& formula) const {
 void Moving::begin(Simulation& simulation) {
   context_ = &simulation, group_ = simulation.group();
   for (std::size_t k = 0; k < 3; ++k)
-    code_[k] = {simulation.device(), std::span<const formula::Instruction>(velocity_.formula[k])};
+    code_[k] = {simulation.device(), std::span<const formula::Instruction>(velocity_.code[k])};
   if (start_ < 0) start_ = std::int64_t(simulation.step());
   take_velocity();
   simulation.ensure_forces();
@@ -134,7 +98,7 @@ void Moving::begin(Simulation& simulation) {
 void Moving::take_velocity() {
   std::array<formula::ProgramView, 3> host;
   for (std::size_t k = 0; k < 3; ++k)
-    host[k] = {velocity_.formula[k].data(), int(velocity_.formula[k].size())};
+    host[k] = {velocity_.code[k].data(), int(velocity_.code[k].size())};
   const Real4 v = path(host).velocity_at(context_->step(), 1);
   set_velocities(*context_, group_, {double(v.x), double(v.y), double(v.z)});
 }
@@ -180,7 +144,10 @@ void register_moving(Registry& registry) {
       "moving", "particles whose motion is prescribed, as those of a sliding or shaken wall",
       [](const MovingSettings& s, Setup& setup) {
         if (s.oscillation) setup.refuse_z("oscillation.amplitude", s.oscillation->amplitude);
-        return std::make_unique<Moving>(s, velocity_from(s.velocity, setup));
+        return std::make_unique<Moving>(
+            s, formula::vector_of_time(
+                   s.velocity, setup.configuration().box.dimension, "velocity", "a velocity",
+                   [&](const auto& key, const auto& what) { setup.error(key, what); }));
       });
 }
 

@@ -9,7 +9,7 @@
 
 #include "engine/components/integrator.h"
 #include "engine/device/buffer.h"
-#include "engine/formula/program.h"
+#include "engine/formula/vector_of_time.h"
 #include "engine/settings/settings.h"
 #include "engine/system/particle_array.h"
 
@@ -42,18 +42,12 @@ void describe(D& d, MovingSettings& s) {
              "displacement amplitude sin(2 pi t / period) in addition; t: since the stage began");
 }
 
-/// A velocity: along each axis a number, and perhaps a formula of t in its place.
-struct PrescribedVelocity {
-  Vec3<double> number{0, 0, 0};
-  std::array<std::vector<formula::Instruction>, 3> formula;  // of t; empty: the number
-};
-
 /// x(t) = x(0) + integral of the velocity + amplitude sin(2 pi t / period), whatever the forces
 /// are; the integral of a formula over a step is taken by Simpson's rule. The work that this does
 /// is -sum of F · v dt over these particles, by the trapezoidal rule.
 class Moving : public Integrator {
  public:
-  Moving(const MovingSettings& settings, PrescribedVelocity velocity)
+  Moving(const MovingSettings& settings, formula::VectorOfTime velocity)
       : settings_(settings), velocity_(std::move(velocity)) {}
 
   void begin(Simulation& simulation) override;
@@ -74,7 +68,7 @@ class Moving : public Integrator {
   struct Path path(const std::array<formula::ProgramView, 3>& formula) const;
 
   MovingSettings settings_;
-  PrescribedVelocity velocity_;
+  formula::VectorOfTime velocity_;
   std::array<Buffer<formula::Instruction>, 3> code_;  // of its formulas
   StepContext* context_ = nullptr;                    // that it began in, …
   GroupMask group_;                                   // … to move these

@@ -81,7 +81,7 @@ struct KickAndTurn {
   TurningParticles all;
   const Position* position;
   Real dt;
-  const Real* friction;  // [type]; nullptr: no bath
+  const Real4* friction;  // [type]; nullptr: no bath
   Ramp kt;
   RunKey key;
   const std::uint64_t* step;
@@ -92,8 +92,8 @@ struct KickAndTurn {
     if (all.leaves_out(i) || !all.turns(i)) return;
     TurningParticle p(all.turning, i);
     p.kick(Real(0.5) * dt, all.turning.torque[i]);
-    const Real xi = friction != nullptr ? friction[position[i].type()] : Real(0);
-    if (xi > Real(0)) {
+    const Real4 xi = friction != nullptr ? friction[position[i].type()] : Real4{};
+    if (xi.x > Real(0) || xi.y > Real(0) || xi.z > Real(0)) {
       p.turn(Real(0.5) * dt);
       thermalize(p, xi, i);
       p.turn(Real(0.5) * dt);
@@ -105,21 +105,22 @@ struct KickAndTurn {
   }
 
  private:
-  PERRIN_HD void thermalize(TurningParticle& p, Real xi, std::int64_t i) const {
+  PERRIN_HD void thermalize(TurningParticle& p, const Real4& xi, std::int64_t i) const {
     const double before = heat != nullptr ? p.energy() : 0.0;
     auto g = keyed<Saru>(key, *step, all.id[i]);
     const Real3 r = g.template normal3<Real>();
     const Real root = Real(std::sqrt(kt.constant() ? kt.from : kt.at(*step)));
     const Real3 around = rotate_back(p.orientation, flow());
-    const auto relax = [&](Real& l, Real moment, Real flows, Real noise) {
+    const auto relax = [&](Real& l, Real moment, Real drag, Real flows, Real noise) {
       if (!(moment > Real(0))) return;
-      const Real x = xi * dt / moment, with_flow = moment * flows;
+      const Real x = drag * dt / moment, with_flow = moment * flows;
       l -= with_flow;
       l = std::exp(-x) * l + root * std::sqrt(-moment * std::expm1(-2 * x)) * noise;
       l += with_flow;
     };
-    relax(p.spin.x, p.moment.x, around.x, r.x), relax(p.spin.y, p.moment.y, around.y, r.y);
-    relax(p.spin.z, p.moment.z, around.z, r.z);
+    relax(p.spin.x, p.moment.x, xi.x, around.x, r.x);
+    relax(p.spin.y, p.moment.y, xi.y, around.y, r.y);
+    relax(p.spin.z, p.moment.z, xi.z, around.z, r.z);
     if (heat != nullptr) heat[i] += p.energy() - before;
   }
 };
@@ -140,7 +141,7 @@ struct Diffuse {
   TurningParticles all;
   const Position* position;
   Real dt;
-  const Real* friction;  // [type]
+  const Real4* friction;  // [type]
   Ramp kt;
   RunKey key;
   const std::uint64_t* step;
@@ -149,21 +150,23 @@ struct Diffuse {
 
   PERRIN_HD void operator()(std::int64_t i) const {
     if (all.leaves_out(i)) return;
-    const Real xi = friction[position[i].type()];
-    if (!(xi > Real(0))) return;
+    const Real4 xi = friction[position[i].type()];
+    if (!(xi.x > Real(0) || xi.y > Real(0) || xi.z > Real(0))) return;
     const Real4 q = all.turning.orientation[i];
-    const Real mobility = dt / xi;
     const double now = kt.constant() ? kt.from : kt.at(*step);
     Real3 r{};
     if (now > 0) {
       auto g = keyed<Saru>(key, *step, all.id[i]);
       r = g.template normal3<Real>();
     }
-    const Real spread = std::sqrt(2 * mobility * Real(now));
     const Real3 torque = rotate_back(q, all.turning.torque[i].xyz());
-    Real3 by{multiply_add(mobility, torque.x, spread * r.x),
-             multiply_add(mobility, torque.y, spread * r.y),
-             multiply_add(mobility, torque.z, spread * r.z)};
+    const auto mobility = [&](Real drag) { return drag > Real(0) ? dt / drag : Real(0); };
+    const Real3 drift{mobility(xi.x), mobility(xi.y), mobility(xi.z)};
+    const Real3 spread{std::sqrt(2 * drift.x * Real(now)), std::sqrt(2 * drift.y * Real(now)),
+                       std::sqrt(2 * drift.z * Real(now))};
+    Real3 by{multiply_add(drift.x, torque.x, spread.x * r.x),
+             multiply_add(drift.y, torque.y, spread.y * r.y),
+             multiply_add(drift.z, torque.z, spread.z * r.z)};
     by += dt * rotate_back(q, flow());
     if (planar) by.x = by.y = 0;
     all.turning.orientation[i] = turned(q, by);
@@ -182,8 +185,10 @@ void Rotation::begin(StepContext& s, double timestep, const RotationalBath& bath
   dt_ = Real(timestep);
   key_ = bath.key;
   if (!s.particles.orientations) return;
-  const std::vector<Real> friction(bath.friction_of_type.begin(), bath.friction_of_type.end());
-  friction_ = {s.device(), std::span<const Real>(friction)};
+  std::vector<Real4> friction;
+  for (const Vec3<double>& xi : bath.friction_of_type)
+    friction.push_back({Real(xi.x), Real(xi.y), Real(xi.z), 0});
+  friction_ = {s.device(), std::span<const Real4>(friction)};
 }
 
 void Rotation::kick_and_turn(StepContext& s, const Ramp& kt, double* heat) {

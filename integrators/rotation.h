@@ -9,8 +9,7 @@
 //
 // With a heat bath the angular momentum about each axis is an Ornstein-Uhlenbeck process in the
 // middle of the step. R. L. Davidchack, T. E. Ouldridge, M. V. Tretyakov, J. Chem. Phys. 142,
-// 144114 (2015), integrator "Langevin C", with a friction that is the same for all axes of a
-// particle.
+// 144114 (2015), integrator "Langevin C".
 //
 // Overdamped: the particle turns by dt τ/ξ + sqrt(2 k_B T dt/ξ) N about the axes of its own frame.
 //
@@ -32,7 +31,9 @@ namespace perrin {
 
 /// What damps and drives the rotation.
 struct RotationalBath {
-  std::vector<double> friction_of_type;  // torque per angular velocity (mass length²/time); 0: none
+  /// About the axes of a particle's frame: torque per angular velocity (mass length²/time); 0:
+  /// none.
+  std::vector<Vec3<double>> friction_of_type;
   RunKey key;
 };
 
@@ -53,7 +54,7 @@ class Rotation {
 
  private:
   Real dt_ = 0;
-  Buffer<Real> friction_;  // [type]
+  Buffer<Real4> friction_;  // [type]
   RunKey key_;
 };
 

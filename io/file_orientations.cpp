@@ -30,6 +30,13 @@ std::string lost_orientations(const Configuration& c) {
   return "orientations, angular momenta and moments of inertia are left out";
 }
 
+std::string lost_bodies(const Configuration& c) {
+  const auto within = std::ranges::count_if(
+      c.topology.body, [](std::uint32_t center) { return center != Topology::no_body; });
+  if (within == 0) return {};
+  return fmt::format("the rigid bodies of {} particles are left out", within);
+}
+
 std::array<double, 4> hoomd_angular_momentum(const Quaternion& q, const Vec3<double>& own) {
   const Quaternion p = compose(normalized(q), Quaternion{own.x, own.y, own.z, 0});
   return {2 * p.w, 2 * p.x, 2 * p.y, 2 * p.z};

@@ -15,6 +15,9 @@ bool has_moments(const Configuration& c);
 /// What is said where orientations have no place; empty: there are none.
 std::string lost_orientations(const Configuration& c);
 
+/// The same of rigid bodies that a file has, where they have no place.
+std::string lost_bodies(const Configuration& c);
+
 /// HOOMD-blue's angular momentum, the quaternion 2 q (0, L) as w, x, y, z, of L in the particle's
 /// own frame; and back. q need not be of length 1.
 std::array<double, 4> hoomd_angular_momentum(const Quaternion& q, const Vec3<double>& own);

@@ -11,6 +11,7 @@
 
 #include "engine/base/error.h"
 #include "io/compressed.h"
+#include "io/file_orientations.h"
 
 namespace perrin::io {
 
@@ -189,6 +190,9 @@ Frame read_frame(FrameReader& reader, const std::string& path, std::int64_t fram
 
 std::vector<std::string> losses(const Frame& frame, Format format) {
   std::vector<std::string> list = format->losses(frame);
+  if (const std::string lost = lost_bodies(frame.configuration);
+      !lost.empty() && format->name != "gsd")
+    list.push_back(lost);
   for (const auto& [kind, number] : frame.configuration.left_out)
     if (number > 0) list.push_back(fmt::format("{} {} are left out", number, kind));
   const FrameUnits& u = frame.units;

@@ -74,6 +74,14 @@ void Chunks::put_list(const std::string& kind, const std::vector<Group>& groups)
   put(kind + "/group", u32, n, width, members.data());
 }
 
+void Chunks::put_bodies(const Topology& t, std::size_t n) {
+  std::vector<std::int32_t> body;
+  for (const std::uint32_t center : t.body)
+    body.push_back(center == Topology::no_body ? -1 : std::int32_t(center));
+  body.resize(n, -1);
+  put("particles/body", i32, n, 1, body.data());
+}
+
 void Chunks::put_topology(const Topology& t) {
   put_groups("bonds", t.bond_types, t.bonds);
   put_groups("angles", t.angle_types, t.angles);

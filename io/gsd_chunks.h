@@ -31,6 +31,8 @@ class Chunks {
   void put_box(const Box& box);
   void put_periodic(const Box& box);
   void put_topology(const Topology& topology);
+  /// Of HOOMD-blue, for n particles: the number of the centre for it and its sites, -1 in no body.
+  void put_bodies(const Topology& topology, std::size_t n);
   /// Bonds, angles, … of a frame whose first has the names of their types: their number in any
   /// case.
   void put_members(const Topology& topology);

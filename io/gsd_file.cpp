@@ -75,11 +75,7 @@ std::vector<Chunk> constants_of(const std::string& path, const Configuration& c,
     for (const auto& m : c.moment_of_inertia) moments.insert(moments.end(), {m.x, m.y, m.z});
     out.put_reals("particles/moment_inertia", moments, 3);
   }
-  // Of HOOMD-blue: the number of the centre for it and its sites, -1 in no body.
-  std::vector<std::int32_t> body;
-  for (const std::uint32_t center : c.topology.body)
-    body.push_back(center == Topology::no_body ? -1 : std::int32_t(center));
-  out.put("particles/body", i32, body.size(), 1, body.data());
+  if (!c.topology.body.empty()) out.put_bodies(c.topology, c.topology.body.size());
   out.put_topology(layout.dynamic_bonds ? names_alone(c.topology) : c.topology);
   out.put_periodic(c.box);
   out.put_names(stages_chunk, record.stages);

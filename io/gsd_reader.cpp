@@ -95,6 +95,7 @@ class GsdReader : public FrameReader {
     for (const char* kind : {"constraints", "pairs"})
       if (const std::uint64_t left = number(std::string(kind) + "/N", false); left > 0)
         c.left_out[kind] = std::int64_t(left);
+    read_bodies(c);
     warn_of_the_rest(c);
     for (const auto& [name, id] : ids_)
       if (name.starts_with("log/") && !name.starts_with("log/perrin/") && !is_own_log(name)) {
@@ -365,14 +366,34 @@ class GsdReader : public FrameReader {
     return unusual_[name] = found;
   }
 
-  /// What particles have besides, and Perrin has no place for.
-  void warn_of_the_rest(Configuration& c) {
+  /// Of HOOMD-blue: of each particle the number of its body's centre, which has its own; -1 (or
+  /// less, for groups that are not rigid): in none.
+  void read_bodies(Configuration& c) {
     const std::size_t n = c.position.size();
     const auto body = of_particles<double>("body", n);
-    if (const auto count =
-            body ? std::ranges::count_if(*body, [](double b) { return b != -1; }) : 0)
-      c.warnings.push_back(
-          fmt::format("the rigid bodies of {} particles (particles/body) are left out", count));
+    if (!body) return;
+    std::vector<std::uint32_t> center(n, Topology::no_body);
+    std::size_t within = 0, wrong = n;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double b = (*body)[i];
+      if (b == -1) continue;
+      ++within;
+      if (b >= 0 && b < double(n) && (*body)[std::size_t(b)] == b)
+        center[i] = std::uint32_t(b);
+      else
+        wrong = std::min(wrong, i);
+    }
+    if (wrong < n)
+      c.warnings.push_back(fmt::format(
+          "the rigid bodies of {} particles (particles/body) are left out: particle {} has {}, "
+          "which is no particle that is a centre",
+          within, wrong, (*body)[wrong]));
+    else if (within > 0)
+      c.topology.body = std::move(center);
+  }
+
+  /// What particles have besides, and Perrin has no place for.
+  void warn_of_the_rest(Configuration& c) {
     for (const std::string& shape : names("particles/type_shapes", {}))
       if (!shape.empty() && shape != "{}") {
         c.warnings.emplace_back("the shapes of types (particles/type_shapes) are left out");

@@ -59,6 +59,7 @@ class GsdWriter : public FrameWriter, Chunks {
     put_reals("particles/charge", or_default("particles/charge", c.charge, n, 0));
     put_reals("particles/diameter", or_default("particles/diameter", c.diameter, n, 1));
     put_orientations(c, n);
+    if (!c.topology.body.empty() || in_first("particles/body")) put_bodies(c.topology, n);
     put_attributes(c);
     put_topology(c.topology);
     if (frame_++ == 0) first_names_ = names_.size();

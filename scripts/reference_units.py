@@ -29,13 +29,13 @@ UNITS = {
     "energy/radian²": "angle_harmonic.stiffness dihedral_harmonic.stiffness "
                       "improper_harmonic.stiffness",
     "energy · length³": "strength",
-    "energy · time": "rotational_friction rotational_frictions",
+    "energy · time": "rotational_friction rotational_frictions rotational_frictions_of_axes",
     "mass · length²": "moments_of_inertia",
     "mass": "masses particles.mass bodies.mass mass",
     "charge": "charge",
     "charge · length": "moments",
     "neutron masses": "neutron_slab.mass layers.mass",
-    "mass/time": "friction frictions gamma",
+    "mass/time": "friction frictions frictions_of_axes gamma",
     "mass/(length · time)": "viscosity",
     "length/time": "speed speeds moving.velocity harmonic_trap.velocity group_restraint.velocity "
                    "group_restraint.rate",

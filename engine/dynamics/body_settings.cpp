@@ -1,12 +1,14 @@
 #include "engine/dynamics/body_settings.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "engine/settings/json_file.h"
 #include "engine/settings/problems.h"
+#include "engine/system/nearest_vector.h"
 
 namespace perrin {
 namespace {
@@ -87,6 +89,98 @@ void extend(std::vector<T>& values, std::size_t n, const T& with) {
   if (!values.empty()) values.resize(n, with);
 }
 
+std::string names_of(const std::vector<std::string>& types) {
+  return fmt::format("[{}]", fmt::join(types, ", "));
+}
+
+/// A body that a file has against the template of its centre's type; what is wrong, or nothing.
+std::string misfit(const BodySettings& s, const Configuration& c, std::uint32_t center,
+                   const std::vector<std::uint32_t>& sites) {
+  std::vector<std::string> expected, found;
+  for (const BodySite& site : s.sites) expected.push_back(site.type);
+  for (const std::uint32_t site : sites) found.push_back(c.types[c.type[site]]);
+  if (expected != found)
+    return fmt::format("the body of particle {} has sites of the types {} in the file, expected {}",
+                       center, names_of(found), names_of(expected));
+  const auto mass_of = [&](std::uint32_t id) { return c.mass.empty() ? 1.0 : c.mass[id]; };
+  std::vector<Vec3<double>> at;
+  std::vector<double> mass;
+  double total = 0, extent = 0;
+  for (std::size_t k = 0; k < sites.size(); ++k)
+    at.push_back(s.sites[k].at), mass.push_back(mass_of(sites[k])), total += mass.back();
+  const double whole = s.mass.value_or(total);
+  if (!(std::abs(mass_of(center) - whole) <= 1e-5 * whole))
+    return fmt::format(
+        "particle {} has the mass {:g} in the file, expected {:g}, that of \"mass\" "
+        "or of all sites",
+        center, mass_of(center), whole);
+  Vec3<double> moments;
+  if (const auto& given = s.moments_of_inertia)
+    moments = {(*given)[0], (*given)[1], (*given)[2]};
+  else
+    moments = (whole / total) * moments_of(at, mass, c.box.dimension);
+  const Vec3<double> of_file = c.moment_of_inertia.empty() ? moments : c.moment_of_inertia[center];
+  const double largest = std::max({moments.x, moments.y, moments.z});
+  for (int axis = 0; axis < 3; ++axis)
+    if (!(std::abs(of_file[axis] - moments[axis]) <= 1e-4 * largest))
+      return fmt::format(
+          "particle {} has the moments of inertia ({:g}, {:g}, {:g}) in the file, "
+          "expected ({:g}, {:g}, {:g})",
+          center, of_file.x, of_file.y, of_file.z, moments.x, moments.y, moments.z);
+  const Vec3<double> edge = c.box.length;
+  for (const Vec3<double>& r : at) extent = std::max(extent, std::sqrt(dot(r, r)));
+  // Files may have single precision.
+  const double rounding = 1e-4 * extent + 1e-6 * std::max({edge.x, edge.y, edge.z});
+  const auto images = images_of(c.box);
+  const Quaternion q = c.orientation.empty() ? Quaternion{} : normalized(c.orientation[center]);
+  for (std::size_t k = 0; k < sites.size(); ++k) {
+    const Vec3<double> off =
+        images.nearest(c.position[sites[k]] - c.position[center] - rotate(q, at[k]));
+    if (!(std::sqrt(dot(off, off)) <= rounding))
+      return fmt::format(
+          "particle {}, site {} of the body of particle {}, is {:.3g} from where "
+          "the template has it",
+          sites[k], k, center, std::sqrt(dot(off, off)));
+  }
+  return {};
+}
+
+/// Bodies of a file, whose sites are among its particles and stay the particles that they are. They
+/// must be those of the settings.
+void adopt_bodies(const std::map<std::string, BodySettings>& settings, Configuration& c,
+                  const ReportMistake& report) {
+  Topology& t = c.topology;
+  t.site.assign(c.position.size(), {});
+  const auto refuse = [&](const std::string& path, const std::string& what) {
+    t.body.clear(), t.site.clear();  // what follows looks at particles alone
+    report(path, what);
+  };
+  std::vector<std::vector<std::uint32_t>> sites(c.position.size());  // of each centre
+  for (std::uint32_t id = 0; id < c.position.size(); ++id) {
+    const std::string& type = c.types[c.type[id]];
+    if (t.body[id] == id && !settings.contains(type))
+      return refuse("bodies", fmt::format("the file has bodies whose centres are of type \"{}\" "
+                                          "(particle {}), and none is described for this type",
+                                          type, id));
+    if (t.body[id] != id && settings.contains(type))
+      return refuse(path_of(type), fmt::format("particle {} is of this type, and is the centre of "
+                                               "no body in the file, which has bodies of its own",
+                                               id));
+    if (t.is_site(id)) sites[t.body[id]].push_back(id);
+  }
+  for (std::uint32_t id = 0; id < c.position.size(); ++id) {
+    if (t.body[id] != id) continue;
+    const std::string& type = c.types[c.type[id]];
+    const BodySettings& s = settings.at(type);
+    if (const std::string what = misfit(s, c, id, sites[id]); !what.empty())
+      return refuse(path_of(type), "is not as the bodies of the file are: " + what);
+    for (std::size_t k = 0; k < sites[id].size(); ++k) {
+      t.site[sites[id][k]] = s.sites[k].at;
+      if (!t.molecule.empty()) t.molecule[sites[id][k]] = t.molecule[id];
+    }
+  }
+}
+
 }  // namespace
 
 void add_bodies(const std::map<std::string, BodySettings>& settings, Configuration& c,
@@ -105,6 +199,7 @@ void add_bodies(const std::map<std::string, BodySettings>& settings, Configurati
         report(path + ".at", "must have no z component: the system has two dimensions");
     }
   }
+  if (!c.topology.body.empty()) return adopt_bodies(settings, c, report);
   const std::size_t before = c.position.size();
   Topology& t = c.topology;
   t.body.assign(before, Topology::no_body), t.site.assign(before, {});

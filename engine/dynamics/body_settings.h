@@ -45,7 +45,8 @@ void describe(D& d, BodySettings& s) {
 using ReportMistake = std::function<void(const std::string&, const std::string&)>;
 
 /// Adds the sites to a configuration, for every particle of the types that are keys of `settings`:
-/// with ids after those that are there, body by body. They are put in place by place_sites().
+/// with ids after those that are there, body by body. They are put in place by place_sites(). Where
+/// it comes from a file with bodies, the sites are there, and must be those of `settings`.
 void add_bodies(const std::map<std::string, BodySettings>& settings, Configuration& configuration,
                 const ReportMistake& report);
 /// When masses are known: masses and moments of inertia of the centres.

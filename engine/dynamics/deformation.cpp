@@ -341,7 +341,7 @@ std::unique_ptr<Deformation> Deformation::make(const std::optional<DeformSetting
     setup.error(
         key,
         "is not possible with this integrator (a minimiser, several integrators, or one that "
-        "freezes particles or axes)");
+        "freezes particles or axes, or has frictions of axes)");
   if (deform) check(*deform, steps, setup);
   if (shear) check(*shear, setup);
   const std::string path = setup.path() + "." + key;

@@ -311,6 +311,14 @@ void Job::make_system(Archive* restored) {
       return report("system", e.what());
     }
     for (const std::string& what : configuration_.warnings) warn("system", what);
+    if (std::vector<std::uint32_t>& body = configuration_.topology.body;
+        settings_.bodies.empty() && !body.empty()) {
+      warn("system",
+           fmt::format("the rigid bodies of {} particles (particles/body) are left out: "
+                       "the job has no \"bodies\"",
+                       std::ranges::count_if(body, [](auto b) { return b != Topology::no_body; })));
+      body.clear();
+    }
     if (!settings_.bodies.empty() && check_parts(configuration_).empty())
       add_bodies(settings_.bodies, configuration_, mistake);
   }

@@ -7,7 +7,6 @@
 #include "engine/base/error.h"
 #include "engine/system/bond_graph.h"
 #include "engine/system/checks.h"
-#include "io/file_attributes.h"
 #include "io/file_orientations.h"
 #include "io/parts/molecules.h"
 
@@ -101,8 +100,8 @@ void SourcePart::place(Start& start, std::uint64_t) const {
     throw UserError(fmt::format("has {} dimensions, but the box has {}", c.box.dimension,
                                 start.box().dimension));
   if (!c.velocity.empty()) start.warn("velocities of a part are left out");
-  if (const std::string lost = io::lost_attributes(c); !lost.empty()) start.warn(lost);
   if (const std::string lost = io::lost_orientations(c); !lost.empty()) start.warn(lost);
+  if (const std::string lost = io::lost_bodies(c); !lost.empty()) start.warn(lost);
   for (const std::string& what : c.warnings) start.warn(what);
   start.types(c.types);
   // Molecules that cross a face of its own box are whole across that of this one.
@@ -120,10 +119,8 @@ std::unique_ptr<StartPart> make_file_part(const FilePartSettings& s, Setup& setu
   if (!molecule) return nullptr;
   if (!check_count(double(molecule->position.size()) * double(s.number), "number", setup))
     return nullptr;
-  if (const std::string lost = io::lost_attributes(*molecule); !lost.empty())
-    setup.warn("path", lost);
-  if (const std::string lost = io::lost_orientations(*molecule); !lost.empty())
-    setup.warn("path", lost);
+  for (const std::string& lost : {io::lost_orientations(*molecule), io::lost_bodies(*molecule)})
+    if (!lost.empty()) setup.warn("path", lost);
   make_whole(*molecule);
   return std::make_unique<RigidPart>(std::move(*molecule), s);
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/settings/problems.h"
 #include "io/placement.h"
 #include "io/sources.h"
 
@@ -26,6 +27,45 @@ void check_names(const PartsSettings& s, const std::vector<std::string>& known,
     for (const std::string& name : s.min_distances[k].types)
       check(fmt::format("min_distances[{}].types", k), name);
   for (const auto& [name, mass] : s.masses) check("masses", name);
+  for (const auto& [attribute, other] : s.attributes)
+    for (const auto& [name, value] : other.types)
+      check(join_path(join_path("attributes", attribute), "types"), name);
+}
+
+/// Numbers for the particles whose parts have none. Without settings an attribute that not all
+/// particles have is left out, with a warning.
+void complete_attributes(const std::map<std::string, OtherNumbers>& settings, Configuration& c,
+                         const Report& error) {
+  for (const auto& [name, other] : settings)
+    if (!c.attributes.contains(name))
+      error(join_path("attributes", name),
+            fmt::format("no part \"file\" or \"source\" has an attribute \"{}\"", name));
+  std::vector<std::string> lost;
+  for (auto& [name, values] : c.attributes) {
+    const auto other = settings.find(name);
+    for (std::size_t id = 0; id < values.size(); ++id) {
+      if (!std::isnan(values[id])) continue;
+      const std::string& type = c.types[c.type[id]];
+      if (other == settings.end()) {
+        c.warnings.push_back(fmt::format(
+            "the attribute {0} is left out: particle {1} (type {2}) has no number in "
+            "its part; give \"attributes\": {{\"{0}\": {{\"default\": …}}}} of \"parts\"",
+            name, id, type));
+        lost.push_back(name);
+        break;
+      }
+      const auto of_type = other->second.types.find(type);
+      if (of_type == other->second.types.end() && !other->second.value) {
+        error(join_path("attributes", name),
+              fmt::format("has no number for particle {} (type {}), whose part has none either: "
+                          "give it in \"types\", or a \"default\"",
+                          id, type));
+        break;
+      }
+      values[id] = of_type == other->second.types.end() ? *other->second.value : of_type->second;
+    }
+  }
+  for (const std::string& name : lost) c.attributes.erase(name);
 }
 
 class PartsSource : public Source {
@@ -66,13 +106,16 @@ class PartsSource : public Source {
       }
     }
     bool good = true;
-    check_names(settings_, start.type_names(),
-                [&](const std::string& key, const std::string& what) {
-                  good = false;
-                  error(key, what);
-                });
+    const Report mistake = [&](const std::string& key, const std::string& what) {
+      good = false;
+      error(key, what);
+    };
+    check_names(settings_, start.type_names(), mistake);
     if (!good) return std::nullopt;
-    return start.finish(settings_.masses);
+    Configuration c = start.finish(settings_.masses);
+    complete_attributes(settings_.attributes, c, mistake);
+    if (!good) return std::nullopt;
+    return c;
   }
 
   std::optional<Configuration> made_;

@@ -16,6 +16,19 @@ void describe(D& d, PairDistance& s) {
   d.required("distance", s.distance, NonNegative{}, "their minimum distance");
 }
 
+/// What particles have whose own part has no number for an attribute.
+struct OtherNumbers {
+  std::optional<double> value;
+  std::map<std::string, double> types;
+};
+template <class D>
+void describe(D& d, OtherNumbers& s) {
+  d.example("{\"default\": 0.5, \"types\": {\"W\": 0.3}}");
+  d.optional("default", s.value, Any{},
+             "number of particles of types that \"types\" does not name");
+  d.optional("types", s.types, Any{}, "number of particles of a type, by its name");
+}
+
 struct PartsSettings {
   Vec3<double> box;
   std::array<double, 3> tilts{0, 0, 0};
@@ -25,6 +38,7 @@ struct PartsSettings {
   double min_distance = 0.8;
   std::vector<PairDistance> min_distances;
   std::map<std::string, double> masses;
+  std::map<std::string, OtherNumbers> attributes;
   std::vector<Part<StartPart>> parts;
 };
 template <class D>
@@ -44,6 +58,9 @@ void describe(D& d, PartsSettings& s) {
   d.optional("min_distances", s.min_distances, Any{}, "minimum distances of pairs of types");
   d.optional("masses", s.masses, Positive{},
              "mass of each type; overrides those of the parts; default: 1");
+  d.optional("attributes", s.attributes, Any{},
+             "by the names of attributes that parts \"file\" and \"source\" bring: the numbers of "
+             "all other particles; an attribute that some have and others lack is left out");
   d.required("parts", s.parts, Any{}, "what is in the box, in the order in which it is placed");
 }
 

@@ -1,10 +1,16 @@
 #include "io/parts/start.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "engine/system/bond_graph.h"
 
 namespace perrin::parts {
+namespace {
+
+constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
 
 std::uint32_t Start::named(std::vector<std::string>& names, const std::string& name) {
   const auto found = std::ranges::find(names, name);
@@ -46,6 +52,7 @@ void Start::append(const Configuration& c, const std::vector<Vec3<double>>& plac
   carry(mass_, c.mass, 1);
   carry(charge_, c.charge, 0);
   carry(diameter_, c.diameter, 1);
+  for (const auto& [name, own] : c.attributes) carry(attributes_[name], own, no_number);
 }
 
 void Start::append_molecules(const Configuration& c, bool one_molecule) {
@@ -105,6 +112,7 @@ Configuration Start::finish(const std::map<std::string, double>& masses) const {
   carry(c.mass, mass_, 1);
   carry(c.charge, charge_, 0);
   carry(c.diameter, diameter_, 1);
+  for (const auto& [name, numbers] : attributes_) carry(c.attributes[name], numbers, no_number);
   if (!masses.empty()) c.mass.resize(size(), 1);
   if (!masses.empty())
     for (std::size_t id = 0; id < size(); ++id)

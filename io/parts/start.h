@@ -50,7 +50,8 @@ class Start {
   void append(const Configuration& c, const std::vector<Vec3<double>>& places, bool one_molecule);
   void warn(const std::string& what) { warnings_.push_back(what); }
 
-  /// All of it. Masses by type overrule those of the particles.
+  /// All of it. Masses by type overrule those of the particles. Attributes are not a number (NaN)
+  /// for particles that were added without them.
   Configuration finish(const std::map<std::string, double>& masses) const;
 
  private:
@@ -65,6 +66,7 @@ class Start {
   Topology topology_;
   std::uint32_t molecules_ = 0;
   std::vector<double> mass_, charge_, diameter_;  // shorter than all: 1, 0, 1 for the others
+  std::map<std::string, std::vector<double>> attributes_;  // likewise: NaN
   std::vector<std::string> warnings_;
 };
 

@@ -59,9 +59,17 @@ Bath::Bath(const BathSettings& s, const std::string& default_noise, Purpose purp
   for (std::size_t k = 0; k < s.types.size(); ++k)
     moving_.at(setup.type_index(s.types[k], fmt::format("types[{}]", k))) = 1;
 
+  find_drag(setup);
+}
+
+/// Of every type; reports what is missing or of no use.
+void Bath::find_drag(Setup& setup) {
+  const Configuration& c = setup.configuration();
+  const BathSettings& s = settings_;
   if (s.viscosity) {
-    if (s.friction || !s.frictions.empty())
-      setup.error("viscosity", "give either viscosity, or friction and frictions");
+    if (s.friction || !s.frictions.empty() || !s.frictions_of_axes.empty())
+      setup.error("viscosity",
+                  "give either viscosity, or friction, frictions and frictions_of_axes");
     if (c.diameter.empty())
       setup.error("viscosity",
                   "needs the diameters of the particles, which the system does not have");
@@ -75,8 +83,12 @@ Bath::Bath(const BathSettings& s, const std::string& default_noise, Purpose purp
   drag_of_type_.assign(c.types.size(), s.friction.value_or(0));
   for (const auto& [name, drag] : s.frictions)
     drag_of_type_.at(setup.type_index(name, "frictions." + name)) = drag;
+  find_drag_of_axes(setup);
+  std::vector<bool> carried(c.types.size(), !c.topology.body.empty());  // by rigid bodies alone
+  for (std::size_t id = 0; id < c.type.size(); ++id)
+    if (!c.topology.is_site(id)) carried[c.type[id]] = false;
   for (std::size_t t = 0; t < c.types.size(); ++t)
-    if (!(drag_of_type_[t] > 0) && (moving_.empty() || moving_[t])) {
+    if (!(drag_of_type_[t] > 0) && !carried[t] && (moving_.empty() || moving_[t])) {
       setup.error(
           "friction",
           fmt::format("is missing for type \"{}\": give friction, frictions by type, or viscosity",
@@ -85,17 +97,41 @@ Bath::Bath(const BathSettings& s, const std::string& default_noise, Purpose purp
     }
 }
 
+/// Along the axes of particles; what is along none of them then is the least of these.
+void Bath::find_drag_of_axes(Setup& setup) {
+  const Configuration& c = setup.configuration();
+  const auto& given = settings_.frictions_of_axes;
+  if (given.empty()) return;
+  const std::string key = "frictions_of_axes";
+  if (c.orientation.empty())
+    return setup.error(key,
+                       "has no effect: particles have no orientations; \"orientations\" of the job "
+                       "gives them some");
+  if (settings_.axes && int(settings_.axes->size()) < c.box.dimension)
+    setup.error(key, fmt::format("is not possible where particles move along \"{}\" alone (axes)",
+                                 *settings_.axes));
+  drag_of_axes_.assign(c.types.size(), {0, 0, 0});
+  for (const auto& [name, drag] : given) {
+    const std::uint32_t type = setup.type_index(name, key + "." + name);
+    if (settings_.frictions.contains(name))
+      setup.error(key + "." + name, "give this type either frictions or frictions_of_axes");
+    setup.refuse_z(key + "." + name, drag);
+    drag_of_axes_.at(type) = drag;
+    drag_of_type_.at(type) = std::min(drag.x, drag.y);
+    if (c.box.dimension == 3) drag_of_type_.at(type) = std::min(drag_of_type_.at(type), drag.z);
+  }
+}
+
 /// Of every type; reports what is missing or of no use.
 void Bath::find_rotational_drag(Setup& setup) {
   const Configuration& c = setup.configuration();
   const BathSettings& s = settings_;
-  rotational_drag_.assign(c.types.size(), s.rotational_friction.value_or(0));
-  for (const auto& [name, drag] : s.rotational_frictions)
-    rotational_drag_.at(setup.type_index(name, "rotational_frictions." + name)) = drag;
-  const bool given = s.rotational_friction || !s.rotational_frictions.empty();
+  const bool given = read_rotational_drag(setup);
   if (c.orientation.empty()) {
     if (given)
-      setup.error(s.rotational_friction ? "rotational_friction" : "rotational_frictions",
+      setup.error(s.rotational_friction             ? "rotational_friction"
+                  : !s.rotational_frictions.empty() ? "rotational_frictions"
+                                                    : "rotational_frictions_of_axes",
                   "has no effect: particles have no orientations; \"orientations\" of the job "
                   "gives them some");
     return;
@@ -111,13 +147,38 @@ void Bath::find_rotational_drag(Setup& setup) {
                                        c.types[c.type[id]]));
       of_type = c.diameter[id];
     }
-    for (std::size_t t = 0; t < diameter.size(); ++t)
-      rotational_drag_[t] = M_PI * *s.viscosity * std::pow(diameter[t], 3);
+    for (std::size_t t = 0; t < diameter.size(); ++t) {
+      const double drag = M_PI * *s.viscosity * std::pow(diameter[t], 3);
+      rotational_drag_[t] = {drag, drag, drag};
+    }
     return;
   }
   if (!given)
     setup.warn("rotational_friction",
                "is not given: no heat bath acts on the rotation of the particles");
+}
+
+/// What the settings say; false: nothing.
+bool Bath::read_rotational_drag(Setup& setup) {
+  const Configuration& c = setup.configuration();
+  const BathSettings& s = settings_;
+  const auto same = [](double drag) { return Vec3<double>{drag, drag, drag}; };
+  rotational_drag_.assign(c.types.size(), same(s.rotational_friction.value_or(0)));
+  for (const auto& [name, drag] : s.rotational_frictions)
+    rotational_drag_.at(setup.type_index(name, "rotational_frictions." + name)) = same(drag);
+  const std::string key = "rotational_frictions_of_axes";
+  const auto& of_axes = s.rotational_frictions_of_axes;
+  if (!of_axes.empty() && c.box.dimension == 2)
+    setup.error(key,
+                "in two dimensions particles turn about z alone: give rotational_friction or "
+                "rotational_frictions");
+  for (const auto& [name, drag] : of_axes) {
+    if (s.rotational_frictions.contains(name))
+      setup.error(key + "." + name,
+                  "give this type either rotational_frictions or rotational_frictions_of_axes");
+    rotational_drag_.at(setup.type_index(name, key + "." + name)) = {drag[0], drag[1], drag[2]};
+  }
+  return s.rotational_friction || !s.rotational_frictions.empty() || !of_axes.empty();
 }
 
 void Bath::check_normals(Setup& setup) const {

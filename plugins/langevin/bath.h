@@ -113,6 +113,13 @@ class Bath {
   bool draws_apart() const {
     return !law_.uniform && normal_method(settings_.normals) != usual_method;
   }
+  /// Friction along the axes of particles' own frames, [type]; 0: that of any direction. Empty:
+  /// no type has such.
+  const std::vector<Vec3<double>>& drag_of_axes() const { return drag_of_axes_; }
+  /// Friction that depends on how particles are turned: along or about their axes.
+  bool has_axes() const {
+    return !drag_of_axes_.empty() || !settings_.rotational_frictions_of_axes.empty();
+  }
   /// Does every particle move along all axes of the box?
   bool moves_all() const { return moves_all_; }
   Mobile mobile() const {
@@ -144,7 +151,10 @@ class Bath {
   };
   ById by_id(const StepContext& context) const;
   void check_normals(Setup& setup) const;
+  void find_drag(Setup& setup);
+  void find_drag_of_axes(Setup& setup);
   void find_rotational_drag(Setup& setup);
+  bool read_rotational_drag(Setup& setup);
 
   BathSettings settings_;
   bool usable_ = true;
@@ -153,9 +163,10 @@ class Bath {
   bool moves_all_ = true;
   double k_boltzmann_;
   std::uint32_t instance_;
-  std::vector<double> drag_of_type_;     // empty: from diameters
-  std::vector<double> rotational_drag_;  // [type]
-  std::vector<std::uint32_t> moving_;    // [type]: 1 or 0; empty: all
+  std::vector<double> drag_of_type_;  // empty: from diameters
+  std::vector<Vec3<double>> drag_of_axes_;
+  std::vector<Vec3<double>> rotational_drag_;  // [type]
+  std::vector<std::uint32_t> moving_;          // [type]: 1 or 0; empty: all
   Buffer<std::uint32_t> mask_;
   std::int64_t start_ = 0, particles_ = 0;
   ParticleArray<double> heat_;  // by place

@@ -55,7 +55,8 @@ class BathIntegrator : public Integrator {
     return bath_.temperature().kt.after(steps);
   }
   std::string report(Simulation&) override { return barostat_ ? barostat_->report() : ""; }
-  bool follows_deformation() const override { return bath_.moves_all(); }
+  /// A flow also turns a particle by its shape, of which frictions of axes do not tell enough.
+  bool follows_deformation() const override { return bath_.moves_all() && !bath_.has_axes(); }
   BoxMover* box_mover() const override { return barostat_.get(); }
   bool turns_particles() const override { return true; }
   /// Heat is counted where a particle gets it, and random numbers follow from step and id.

@@ -7,6 +7,11 @@
 //
 // leimkuhler_matthews: (R_n + R_n+1)/2 in place of R. B. Leimkuhler, C. Matthews, Appl. Math. Res.
 // Express 2013, 34. The variance in a harmonic trap is k_B T/k, whatever the time step.
+//
+// Along the axes of a particle's own frame frictions may differ: the same there. No drift belongs
+// to a mobility that depends on the orientation, and not on the place.
+#include <fmt/format.h>
+
 #include <limits>
 
 #include "bath_integrator.h"
@@ -34,6 +39,12 @@ class Brownian : public BathIntegrator<Stream> {
     this->bath_.tabulate(simulation, mobility_, [&](double xi, double) {
       return Mobility{Real(this->dt_ / xi), Real(std::sqrt(2 * this->dt_ / xi))};
     });
+    axis_mobility_ = {};
+    if (const auto& drags = this->bath_.drag_of_axes(); !drags.empty()) {
+      std::vector<AxisMobility> of_type;
+      for (const Vec3<double>& xi : drags) of_type.push_back(mobility_of(xi));
+      axis_mobility_ = {device, std::span<const AxisMobility>(of_type)};
+    }
     trap_ = nullptr;
     if (settings_.fuse && !settings_.tally_heat && simulation.forces.size() == 1 &&
         !simulation.group() && !simulation.forces[0]->group())
@@ -88,12 +99,14 @@ class Brownian : public BathIntegrator<Stream> {
   void steps(StepContext& context, int n) {
     const auto displace = [&] {
       this->rotation_.diffuse(context, this->bath_.temperature().kt);
-      return Displace<Noise, Plain>{
-          this->bath_.mobile(), mobility_.view(),     this->bath_.temperature(),
-          this->bath_.law(),    Base::noise(context), push_of(context, trap_),
-          previous_.data(),     this->bath_.heat(),   displacement_.data()};
+      return Displace<Noise, Plain>{this->bath_.mobile(),      mobility_.view(),
+                                    this->bath_.temperature(), this->bath_.law(),
+                                    Base::noise(context),      push_of(context, trap_),
+                                    previous_.data(),          this->bath_.heat(),
+                                    displacement_.data(),      frames(context)};
     };
-    if (trap_ == nullptr && (!context.forces.empty() || context.moves_box())) {
+    const bool bodies = context.bodies != nullptr;  // whose sites follow where neighbours are found
+    if (trap_ == nullptr && (!context.forces.empty() || context.moves_box() || bodies)) {
       if (this->bath_.heat() == nullptr)
         return run_particle_steps(context, n, displace, [] { return NoUpdate{}; });
       return run_particle_steps(context, n, displace, [&] {
@@ -114,20 +127,36 @@ class Brownian : public BathIntegrator<Stream> {
     require_finite(archive, "previous_noise", previous_);
   }
 
+  AxisMobility mobility_of(const Vec3<double>& xi) const {
+    AxisMobility m{};
+    if (!(xi.x > 0)) return m;
+    const double z = xi.z > 0 ? xi.z : xi.x;  // of no use in two dimensions
+    const auto drift = [&](double drag) { return Real(this->dt_ / drag); };
+    const auto spread = [&](double drag) { return Real(std::sqrt(2 * this->dt_ / drag)); };
+    m.drift = {drift(xi.x), drift(xi.y), drift(z), 0};
+    m.spread = {spread(xi.x), spread(xi.y), spread(z), 0};
+    return m;
+  }
+  Frames frames(const StepContext& context) const {
+    if (axis_mobility_.size() == 0) return {};
+    return {context.particles.orientations->view().orientation, axis_mobility_.data()};
+  }
   bool plain(const StepContext& context) const {
     const Mobile mobile = this->bath_.mobile();
     const Box& box = context.particles.box;
     const auto& periodic = box.periodic;
     return mobile.types == nullptr && this->bath_.law().axes() == 3 &&
            mobility_.view().values == nullptr && this->bath_.temperature().kt.constant() &&
-           !previous_ && !settings_.tally_heat && periodic[0] && periodic[1] && periodic[2] &&
+           !previous_ && !settings_.tally_heat && axis_mobility_.size() == 0 && periodic[0] &&
+           periodic[1] && periodic[2] &&
            (trap_ == nullptr || (!trap_->settings().unwrapped && box.orthogonal()));
   }
   BrownianSettings settings_;
   const HarmonicTrap* trap_ = nullptr;  // where it is fused
   CoefficientTable<Mobility> mobility_;
-  ParticleArray<Real4> previous_;      // noise
-  ParticleArray<Real3> displacement_;  // of a step
+  Buffer<AxisMobility> axis_mobility_;  // [type]; empty: no type has any
+  ParticleArray<Real4> previous_;       // noise
+  ParticleArray<Real3> displacement_;   // of a step
 };
 
 }  // namespace
@@ -142,6 +171,12 @@ void register_brownian(Registry& registry) {
         auto barostat = barostat_of(s, setup);
         if (s.tally_heat && !setup.configuration().orientation.empty())
           setup.error("tally_heat", "counts no rotation, and particles have orientations");
+        if (!s.frictions_of_axes.empty() && s.method != "ermak_mccammon")
+          setup.error(
+              "method",
+              fmt::format("must be ermak_mccammon with frictions_of_axes, got \"{}\", whose "
+                          "noise of two steps belongs to one orientation",
+                          s.method));
         if (!bath.usable() || !barostat) return nullptr;
         return with_noise(s.rng, bath.scheme(), [&](auto type) -> std::unique_ptr<Integrator> {
           using Stream = typename decltype(type)::type;

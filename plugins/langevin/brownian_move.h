@@ -13,6 +13,45 @@ struct Mobility {  // of one particle
   Real spread;     // of the displacement at k_B T = 1: sqrt(2 dt / xi)
 };
 
+/// The same along the axes of a particle's frame; all 0: in any direction alike.
+struct AxisMobility {
+  Real4 drift, spread;
+};
+
+/// Of particles whose mobility depends on how they are turned: their orientation as it is after the
+/// step's own turn, which no noise of the displacement knows of.
+struct Frames {
+  const Real4* orientation = nullptr;      // by place; nullptr: of none
+  const AxisMobility* mobility = nullptr;  // [type]
+
+  PERRIN_HD bool count_for(std::uint32_t type) const {
+    return orientation != nullptr && mobility[type].drift.x > Real(0);
+  }
+  /// r: normal numbers along the axes of the frame.
+  PERRIN_HD Real4 displacement(const MovingParticle& p, const Real4& force, Real root,
+                               const Real4& r) const {
+    const Real4 q = orientation[p.i];
+    const AxisMobility m = mobility[p.type()];
+    const Real3 f = turned(q, Real(-1), force.xyz());
+    const Real3 d = turned(q, Real(1),
+                           {multiply_add(m.drift.x, f.x, m.spread.x * root * r.x),
+                            multiply_add(m.drift.y, f.y, m.spread.y * root * r.y),
+                            multiply_add(m.drift.z, f.z, m.spread.z * root * r.z)});
+    return {d.x, d.y, d.z, Real(0)};
+  }
+
+ private:
+  /// rotate() and rotate_back(), rounded alike in all passes.
+  PERRIN_HD static Real3 turned(const Real4& q, Real sign, const Real3& v) {
+    const Real x = sign * q.x, y = sign * q.y, z = sign * q.z;
+    const Real3 t{2 * multiply_add(y, v.z, -(z * v.y)), 2 * multiply_add(z, v.x, -(x * v.z)),
+                  2 * multiply_add(x, v.y, -(y * v.x))};
+    return {multiply_add(y, t.z, multiply_add(-z, t.y, multiply_add(q.w, t.x, v.x))),
+            multiply_add(z, t.x, multiply_add(-x, t.z, multiply_add(q.w, t.y, v.y))),
+            multiply_add(x, t.y, multiply_add(-y, t.x, multiply_add(q.w, t.z, v.z)))};
+  }
+};
+
 /// The force on a particle: there is none, it is in memory, or a harmonic trap is all there is.
 struct Push {
   enum class Kind { none, memory, trap } kind;
@@ -75,6 +114,7 @@ struct Displace {
   Real4* previous;      // noise of the last step, by id; nullptr: ermak_mccammon
   double* heat;         // nullptr: not counted
   Real3* displacement;  // of this step, by id; where heat is counted
+  Frames frames;
 
   static constexpr bool draws_ahead = is_keyed<Noise>;
   PERRIN_HD bool reads_force() const { return push.kind == Push::Kind::memory; }
@@ -95,6 +135,7 @@ struct Displace {
     const Mobility m = Plain ? mobility.all : mobility.of(p.type(), p.id);
     const Real root = Plain ? temperature.root_from : temperature.root(p.step);
     const Real4 force = Plain ? push.on<true>(p) : mobile.along(push.on<false>(p));
+    if (!Plain && frames.count_for(p.type())) return frames.displacement(p, force, root, r);
     const Real4 d = with_w(multiply_add(m.spread * root, r, times(m.drift, force)), r);
     if (!Plain && heat != nullptr) {
       heat[p.i] -= 0.5 * double(dot(force.xyz(), d.xyz()));

@@ -1,6 +1,7 @@
 // What the integrators of this plug-in are told in a job.
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -18,6 +19,8 @@ struct BathSettings {
   RampSettings ramp;  // of the temperature
   std::optional<double> friction, viscosity, rotational_friction;
   std::map<std::string, double> frictions, rotational_frictions;
+  std::map<std::string, Vec3<double>> frictions_of_axes;  // of brownian alone
+  std::map<std::string, std::array<double, 3>> rotational_frictions_of_axes;
   std::vector<std::string> types;
   std::optional<std::string> axes, bath_axes;
   std::string rng = "saru", scheme = "default", noise = "default", normals = "default";
@@ -45,6 +48,9 @@ void describe_bath(D& d, BathSettings& s) {
              "coefficient k_B T over this. Default with viscosity: pi viscosity diameter^3");
   d.optional("rotational_frictions", s.rotational_frictions, NonNegative{},
              "the same by particle type; other types have that of rotational_friction; 0: none");
+  d.optional("rotational_frictions_of_axes", s.rotational_frictions_of_axes, NonNegative{},
+             "the same by particle type, about the x, y and z axes of the particle's own frame; in "
+             "three dimensions");
   d.optional("types", s.types, Any{},
              "particle types that are integrated; all others are frozen. Default: all");
   d.optional("axes", s.axes, OneOf{"x", "y", "z", "xy", "xz", "yz", "xyz"},
@@ -104,6 +110,10 @@ template <class D>
 void describe(D& d, BrownianSettings& s) {
   describe_bath(d, s);
   d.example("{\"timestep\": 0.0002, \"temperature\": 1, \"friction\": 1}");
+  d.optional("frictions_of_axes", s.frictions_of_axes, Positive{},
+             "friction coefficients by particle type along the x, y and z axes of the particle's "
+             "own frame, in place of one: a rod has less along its axis, x. Of particles that have "
+             "orientations; with the method ermak_mccammon");
   d.optional("method", s.method, OneOf{"ermak_mccammon", "leimkuhler_matthews"},
              "leimkuhler_matthews: the noise is the mean of two successive ones; averages over "
              "positions are then accurate to second order in the time step");

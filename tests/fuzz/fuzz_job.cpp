@@ -42,7 +42,7 @@ const Registry& registry() {
     add<Integrator, VelocityVerletSettings>(all, "velocity_verlet");
     add<Integrator, BussiSettings>(all, "bussi");
     add<Integrator, FireSettings>(all, "fire");
-    add<Force, HarmonicTrapSettings>(all, "harmonic_trap");
+    add<Force, HarmonicTrapKeys>(all, "harmonic_trap");
     return true;
   }();
   (void)filled;

@@ -158,15 +158,55 @@ class AttributeFiles(JobCase):
         self.assertRegex(self.convert("trajectory.h5", "b.xyz"),
                          "the attribute element is left out: extended XYZ has a property of this")
 
-    def test_parts_give_no_attributes(self):
+    def parts(self, *parts, **more):
+        return {**job(""), "system": {"type": "parts", "box": [20, 20, 20], "min_distance": 0.5,
+                                      "parts": list(parts), **more}}
+
+    def test_parts_keep_attributes(self):
+        """Each copy of a file has those of the file, and a part "source" has its own; all others
+        have the numbers that the system gives."""
         self.xyz()
-        for part in ({"type": "file", "path": "start.xyz", "number": 1},
-                     {"type": "source", "system": {"type": "file", "path": "start.xyz"}}):
-            done = self.run_job({**job(""), "system": {"type": "parts", "box": [20, 20, 20],
-                                                       "parts": [part]}})
-            self.assertRegex(done.stdout + done.stderr,
-                             "the attributes drive, radius are left out")
-            self.assertEqual(self.attributes(), {})
+        self.xyz("other.xyz", columns={"radius:R:1": 2 * RADIUS})
+        file = {"type": "file", "path": "start.xyz", "number": 2}
+        source = {"type": "source", "system": {
+            "type": "random", "particles": {"W": 1}, "box": [20, 20, 20]}}
+        other = {"type": "source", "system": {"type": "file", "path": "other.xyz"}}
+        fill = [{"type": "random", "particles": {"W": 3, "V": 2}}, source]
+        self.run_job(self.parts(file))
+        numpy.testing.assert_array_equal(self.attributes()["radius"], numpy.tile(RADIUS, 2))
+        self.run_job(self.parts(other, fill[0], file, attributes={
+            "radius": {"types": {"W": 0.25, "V": 0.125}}, "drive": {"default": 7}}))
+        found = self.attributes()
+        self.assertEqual(sorted(found), ["drive", "radius"])
+        numpy.testing.assert_array_equal(
+            found["radius"], [*(2 * RADIUS), 0.125, 0.125, 0.25, 0.25, 0.25, *RADIUS, *RADIUS])
+        numpy.testing.assert_array_equal(found["drive"], [7] * (N + 5) + [*DRIVE, *DRIVE])
+        # A formula of the job reads them.
+        self.run_job({**self.parts(*fill, file, attributes={
+            "radius": {"default": 1}, "drive": {"default": 0}}),
+            "attributes": {"double": {"from": "2*radius"}, "drive": {"default": 3}}})
+        found = self.attributes()
+        numpy.testing.assert_array_equal(found["double"], [2] * 6 + [*(2 * RADIUS)] * 2)
+        numpy.testing.assert_array_equal(found["drive"], 3)
+
+    def test_attributes_that_other_parts_lack(self):
+        """Are left out with a warning, unless the system gives numbers; then all must have one."""
+        self.xyz()
+        parts = [{"type": "random", "particles": {"W": 3, "V": 2}},
+                 {"type": "file", "path": "start.xyz", "number": 1}]
+        done = self.run_job(self.parts(*parts, attributes={"drive": {"default": 1}}))
+        self.assertRegex(done.stdout + done.stderr, r"the attribute radius is left out: particle 0 "
+                         r"\(type V\) has no number in its part")
+        self.assertEqual(sorted(self.attributes()), ["drive"])
+        for given, pattern in (
+                ({"radius": {"types": {"W": 1}}}, r"attributes.radius: has no number for particle "
+                 r"0 \(type V\), whose part has none either"),
+                ({"mass": {"default": 1}}, 'attributes.mass: no part "file" or "source" has '
+                 'an attribute "mass"'),
+                ({"radius": {"default": 1, "types": {"Q": 2}}}, "attributes.radius.types: unknown "
+                 'type "Q"'),
+                ({"radius": {"default": "one"}}, "attributes.radius.default: ")):
+            self.refused(self.parts(*parts, attributes=given), pattern)
 
     def test_attributes_that_change_from_frame_to_frame(self):
         two = ""

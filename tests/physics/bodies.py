@@ -634,6 +634,73 @@ class Bodies(JobCase):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.same_state("half", "whole")
 
+    def from_file(self, path, **more):
+        """A job that goes on from the last frame of a file."""
+        text = {**job(TRIMER, NVE, steps=0), "orientations": {"start": "default"}, **more}
+        del text["velocity"]
+        text["system"] = {"type": "file", "path": path, "frame": -1}
+        return text
+
+    def test_a_start_from_frames_of_gsd(self):
+        """Bodies of a file of Perrin's are bodies again: the same particles and energies, to the
+        single precision of the file; their template must be that of the file."""
+        frames = {"type": "gsd", "stride": 100, "quantities": [
+            "position", "velocity", "image", "orientation", "angular_momentum"]}
+        text = job(TRIMER, NVE, steps=400)
+        text["system"]["types"] = {"D": 2, "S": 1}
+        text["forces"] = [{**LJ, "pairs": [{"types": list(t), "epsilon": 0.5, "sigma": 0.7}
+                                           for t in ("AA", "AS", "SS")]}]
+        text["attributes"] = {"mass": {"types": {"A": 0.7, "S": 1.3, "D": 1}}}
+        text["observers"].append(frames)
+        self.run_job(text, folder="first")
+        path = self.path("first", "trajectory.gsd")
+        again = self.from_file(path, forces=text["forces"])
+        self.run_job(again, folder="second")
+        with h5py.File(self.path("second", "trajectory.h5")) as file:
+            self.assertEqual(file["particles/all/position/value"].shape[1], 216 + 3 * 144)
+        for name in ("potential_energy", "kinetic_energy", "rotational_energy", "temperature",
+                     "rotational_temperature", "pressure"):
+            one, two = self.column(name, "first")[-1], self.column(name, "second")[0]
+            self.assertLess(abs(one - two), 2e-4 * max(abs(one), 1), name)
+        # They go on as bodies, and through a conversion, too.
+        done = self.perrin("convert", path, "converted.gsd", "--overwrite")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        again["system"] = {"type": "file", "path": self.path("converted.gsd"), "frame": -1}
+        again["stages"][0]["steps"] = 300
+        self.run_job(again, folder="third")
+        energy = self.column("total_energy", "third")
+        self.assertLess(abs(energy - self.column("total_energy", "first")[-1]).max(), 0.15)
+        q = self.words("orientation", "third")
+        self.assertGreater(abs(q[:, :3]).max(), 0.5)
+        done = self.perrin("convert", path, "converted.xyz", "--overwrite")
+        self.assertRegex(done.stderr, "the rigid bodies of 576 particles are left out")
+        self.misfits(path, text["forces"])
+
+    def misfits(self, path, forces):
+        (a, b, c), type = TRIMER["D"]["sites"], {"type": "S"}
+        none = self.from_file(path)
+        none["forces"] = []
+        del none["bodies"]
+        done = self.run_job(none, folder="none")
+        self.assertRegex(done.stdout + done.stderr,
+                         "the rigid bodies of 576 particles .* the job has no \"bodies\"")
+        for sites, more, pattern in (
+                ([a, b], {}, r"bodies.D: is not as the bodies of the file are: the body of "
+                 r"particle 0 has sites of the types \[A, A, A\] in the file, expected \[A, A\]"),
+                ([a, b, {**c, **type}], {}, r"expected \[A, A, S\]"),
+                ([a, c, b], {}, "particle 216, site 0 of the body of particle 0, is .* from where|"
+                 "particle 217, site 1 of the body of particle 0, is .* from where"),
+                ([a, b, c], {"mass": 3}, "particle 0 has the mass 2.1 in the file, expected 3"),
+                ([a, b, {**c, "at": [0, 0.4, 0.6]}], {}, "has the moments of inertia"),
+                ([a, b, c], {"moments_of_inertia": [1, 2, 3]}, r"expected \(1, 2, 3\)")):
+            bodies = {"D": {"sites": sites, **more}}
+            self.refused(self.from_file(path, forces=forces, bodies=bodies), pattern)
+        self.refused(self.from_file(path, forces=forces, bodies={"S": TRIMER["D"]}),
+                     r'bodies: the file has bodies whose centres are of type "D" \(particle 0\)')
+        both = {**TRIMER, "S": TRIMER["D"]}
+        self.refused(self.from_file(path, forces=forces, bodies=both),
+                     r"bodies.S: particle \d+ is of this type, and is the centre of no body")
+
     def test_mistakes(self):
         self.refused(job({"B": DIMER["D"]}, NVE), r"bodies\.B: no particle of the system is of")
         self.refused(job({"D": {"sites": []}}, NVE), r"bodies\.D\.sites: must have a site")

@@ -114,6 +114,33 @@ class DynamicBonds(JobCase):
                 self.run_job(job, folder=traversal)
                 self.check_gel(self.path(traversal))
 
+    def test_bonds_are_the_same_on_all_devices_and_traversals(self):
+        """Of particles that stay where they are: then positions are equal everywhere, and bonds
+        follow from these, seed, step and ids alone. Where there is a GPU, on the CPU and there."""
+        ways = [("cpu", name) for name in ("clusters", "cells", "verlet_list")]
+        if "cuda:0" in self.perrin("info").stdout:
+            ways += [("cuda", name) for name in ("tiles", "small", "cells", "verlet_list")]
+        job = gel([{"type": "md", "steps": 400, "integrator": {"type": "frozen",
+                                                               "timestep": 0.003}}],
+                  forces=[WCA, SPRINGS, BENDS], form=[{**FORM, "angle": "bend"}],
+                  observers=[{"type": "trajectory", "stride": 50, "precision": "double"},
+                             {"type": "bonds", "stride": 20}],
+                  **{"break": [{"bond": "ab", "length": 1.1, "probability": 0.5}]})
+        first = None
+        for device, traversal in ways:
+            with self.subTest(device=device, traversal=traversal):
+                folder = f"{device}-{traversal}"
+                job["neighbors"] = {"traversal": traversal}
+                self.run_job(job, folder=folder, device=device)
+                file = self.path(folder, "trajectory.h5")
+                found = [connectivity(file), connectivity(file, "angles")]
+                rows = [values(self.path(folder, "bonds.h5"), name)
+                        for name in ("bonds", "formed", "broken", "weight_mean_size")]
+                self.assertGreater(rows[0][-1][0], 300)
+                self.assertGreater(rows[2][-1][0], 300)
+                first = first or (found, rows)
+                numpy.testing.assert_equal((found, rows), first)
+
     def check_gel(self, folder):
         frames = connectivity(os.path.join(folder, "trajectory.h5"))
         angles = connectivity(os.path.join(folder, "trajectory.h5"), "angles")

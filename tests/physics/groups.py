@@ -5,6 +5,7 @@
 """
 
 import copy
+import importlib.util
 import json
 import math
 import shutil
@@ -335,6 +336,37 @@ class Groups(JobCase):
                                       2.0 * 0.4 * pulled, atol=5e-5)
         numpy.testing.assert_allclose(self.column("force_pulled")[:, 0], 2.0 * pulled.sum())
 
+    def test_a_wall_for_a_group(self):
+        """`lj_wall` with "on": 9-3, both sides, within the cut-off; others go through it. The force
+        on the wall is in force_NAME, its energy in the table."""
+        edge, epsilon, sigma, cutoff = 4000 ** (1 / 3), 2.0, 1.5, 3.0
+        groups = {"held": {"ids": [[0, 999]], "formula": f"abs(y - {edge / 4}) > 0.6"},
+                  "free": {"not": ["held"]}}
+        job = gas(md(NVE, steps=0), groups=groups, velocity={"temperature": 1}, forces=[
+            {"type": "lj_wall", "axis": "y", "position": 0.25 * edge, "epsilon": epsilon,
+             "sigma": sigma, "cutoff": cutoff, "on": "held"}])
+        job["observers"][0]["positions"] = "wrapped"
+        self.run_job(job)
+        h = self.frames("position")[0, :, 1] - 0.75 * edge  # frames count from the corner
+        h -= edge * numpy.round(h / edge)
+        held = (numpy.arange(2000) < 1000) & (abs(h) > 0.6)
+
+        def energy(h):
+            return epsilon * (2 / 15 * (sigma / h) ** 9 - (sigma / h) ** 3)
+        slope = epsilon / h * (9 * 2 / 15 * (sigma / abs(h)) ** 9 - 3 * (sigma / abs(h)) ** 3)
+        near = held & (abs(h) < cutoff)
+        self.assertGreater(near.sum(), 200)
+        force = self.frames("force")[0]
+        # h is rounded to single precision, relative to the edge: 1e-6/0.6 with the tenth power.
+        numpy.testing.assert_allclose(force[near, 1], slope[near], rtol=2e-5, atol=1e-4)
+        self.assertEqual(abs(force[~near]).max(), 0)
+        self.assertEqual(abs(force[:, [0, 2]]).max(), 0)
+        expected = (energy(abs(h)) - energy(cutoff))[near].sum()
+        self.assertAlmostEqual(self.column("potential_energy")[0] / expected, 1, delta=1e-4)
+        numpy.testing.assert_allclose(self.column("force_held")[0, 1], force[held, 1].sum(),
+                                      rtol=1e-4)
+        self.assertEqual(abs(self.column("force_free")[0]).max(), 0)
+
     def test_tethers_and_a_trap_that_moves(self):
         groups = {"tied": {"ids": [[0, 499]]}, "dragged": {"not": ["tied"]}}
         job = gas(md(NVE, steps=300), groups=groups, velocity={"temperature": 1}, forces=[
@@ -364,6 +396,43 @@ class Groups(JobCase):
         done = self.perrin("resume", self.path("again", "checkpoint.h5.prev"))
         self.assertEqual(done.returncode, 0, done.stderr)
         numpy.testing.assert_array_equal(self.frames("force", "again"), force)
+
+    def test_a_trap_whose_center_is_a_formula(self):
+        """Of the time of the job, also in a second stage, resumed, and for an integrator that
+        computes traps that do not move itself."""
+        trap = {"type": "harmonic_trap", "stiffness": [4, 3, 2],
+                "center": ["2*sin(0.9*t)", 1, "0.5*t^2 - 1"]}
+        edge, stages = 4000 ** (1 / 3), [md(NVE, steps=200), md(NVE, steps=100, name="second")]
+
+        def check(folder, times):
+            p, force = self.frames("position", folder), self.frames("force", folder)
+            self.assertEqual(len(p), len(times))
+            for frame, t in enumerate(times):
+                r = p[frame] - edge / 2 - [2 * math.sin(0.9 * t), 1, 0.5 * t ** 2 - 1]
+                r -= edge * numpy.round(r / edge)
+                near = abs(abs(r) - edge / 2) > 1e-3  # one image more than the other
+                numpy.testing.assert_allclose(force[frame][near], (r * [-4, -3, -2])[near],
+                                              atol=1e-4)
+        job = gas(*stages, groups={}, velocity={"temperature": 1}, forces=[trap])
+        job["observers"] += [{"type": "checkpoint", "steps": 230}]
+        self.run_job(job, folder="whole")
+        check("whole", [0, 0.4, 0.8, 1.2])
+        shutil.copytree(self.path("whole"), self.path("again"))
+        done = self.perrin("resume", self.path("again", "checkpoint.h5.prev"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        numpy.testing.assert_array_equal(self.frames("force", "again"),
+                                         self.frames("force", "whole"))
+        brownian = {"type": "brownian", "timestep": 0.004, "temperature": 1, "friction": 1}
+        job["stages"] = [md(brownian, steps=300)]
+        self.run_job(job, folder="brownian")
+        check("brownian", [0, 0.4, 0.8, 1.2])
+        # A formula that is linear in t is a velocity.
+        both = []
+        for more in ({"center": ["1 + 7*t", 0, 0]}, {"center": [1, 0, 0], "velocity": [7, 0, 0]}):
+            job["forces"] = [{**trap, **more}]
+            self.run_job(job, "--overwrite", folder="linear")
+            both.append(self.frames("force", "linear"))
+        numpy.testing.assert_allclose(*both, atol=2e-3)
 
     # -- when observers are called -----------------------------------------------------------------
 
@@ -414,6 +483,21 @@ class Groups(JobCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         for name in ("trajectory.h5", "list.h5", "sevens.h5", "event.h5", "late.h5", "thermo.h5"):
             self.assertEqual(self.steps(name, "again"), self.steps(name, "whole"), name)
+
+    def test_when_a_group_is_chosen(self):
+        """At the start, which is also what "when" can say."""
+        said = {"left": {**HALVES["left"], "when": "start"}, "right": {"not": ["left"]}}
+        columns = []
+        for groups in (HALVES, said):
+            job = liquid(md([{**NVE, "group": "left"}, {**LANGEVIN, "group": "right"}], steps=100),
+                         groups=groups, watched=["left"])
+            self.run_job(job, "--overwrite")
+            columns.append(self.column("kinetic_energy_left"))
+        self.assertGreater(columns[0].std(), 0)
+        numpy.testing.assert_array_equal(*columns)
+        for wrong in ("end", 3):
+            self.refused(liquid(md(NVE), groups={"left": {**HALVES["left"], "when": wrong}}),
+                         r"groups\.left\.when: must be (one of start|a text)")
 
     def test_a_group_that_is_chosen_anew(self):
         """Those in a slab at the last multiple of 20 steps: a force acts on them, and their totals
@@ -578,6 +662,29 @@ class Groups(JobCase):
         for name in QUANTITIES:
             numpy.testing.assert_array_equal(self.frames(name, file="some.h5"),
                                              self.frames(name)[:, ids])
+
+    @unittest.skipUnless(importlib.util.find_spec("MDAnalysis"), "without MDAnalysis")
+    def test_frames_of_a_group_in_xtc(self):
+        """As MDAnalysis reads them: the same particles at the same places, rounded to 4 digits."""
+        from MDAnalysis.coordinates.XTC import XTCReader
+        job = self.parts()
+        job["observers"] += [{"type": "xtc", "stride": 50, "file": "some.xtc", "group": "wall",
+                              "decimals": 4},
+                             {"type": "trajectory", "stride": 50, "file": "some.h5",
+                              "group": "wall", "quantities": ["position"], "precision": "double"}]
+        self.run_job(job)
+        expected = self.frames("position", file="some.h5")
+        edge = (4 * 216 / 0.8442) ** (1 / 3)
+        self.assertLess(len(expected[0]), 864)
+        with XTCReader(self.path("some.xtc"), convert_units=False) as frames:
+            self.assertEqual(len(frames), len(expected))
+            for frame, positions in zip(frames, expected):
+                self.assertEqual(frame.data["step"], 50 * frame.frame)
+                numpy.testing.assert_allclose(frame.dimensions[:3], edge, rtol=1e-6)
+                # Half of the last digit, and single precision; whichever side of a face.
+                apart = frame.positions - positions
+                apart -= edge * numpy.round(apart / edge)
+                self.assertLess(abs(apart).max(), 0.52e-4)
 
     @unittest.skipIf(DEVICE != "cpu", "a small system for long")
     def test_couette_flow_between_walls(self):
@@ -1112,14 +1219,23 @@ class Groups(JobCase):
         flat["system"] = {"type": "lattice", "structure": "square", "density": 0.7,
                           "cells": [20, 20, 1]}
         trap = {"type": "harmonic_trap", "stiffness": [1, 1, 0]}
+        for wrong, message in (
+                ({"center": ["t", 0, 0], "velocity": [1, 2, 0]},
+                 'velocity: must be 0 along x, where "center" is a formula of t, got 1'),
+                ({"center": ["k*t", 0, 0]}, r'center\[0\]: unknown name "k"; a center is a form'),
+                ({"center": [0, 0]}, "center: must have 3 entries, got 2"),
+                ({"center": [0, None, 0]}, r"center\[1\]: must be a number or a formula of t"),
+                ({"center": [0, "1 +", 0]}, r"center\[1\]: ")):
+            self.refused(liquid(md(NVE), forces=[LJ, {**trap, **wrong}]), message)
         for force, key in (({**trap, "stiffness": [1, 1, 1]}, "stiffness"),
                            ({**trap, "center": [0, 0, 1]}, "center"),
+                           ({**trap, "center": [0, 0, "t"]}, "center"),
                            ({**trap, "velocity": [0, 0, 1]}, "velocity"),
                            ({"type": "tether", "stiffness": [1, 1, 1]}, "stiffness"),
                            ({"type": "constant_force", "force": [0, 0, 1]}, "force"),
                            ({**pulled, "velocity": [0, 0, 0], "point": [0, 0, 1]}, "point")):
             self.refused({**flat, "groups": {"left": {"ids": [0]}}, "forces": [LJ, force]},
-                         rf"{key}: must have no z component in two dimensions, got 1")
+                         rf"{key}: must have no z component in two dimensions, got (1|the te)")
         self.refused({**flat, "forces": [LJ, {**pulled, "axes": "xz", "velocity": [0, 0, 0]}]},
                      "axes: must be x, y or xy in two dimensions, got xz")
         shaken = {**moving, "velocity": [0, 0], "oscillation": {"amplitude": [0, 0, 1],

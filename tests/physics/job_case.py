@@ -43,10 +43,10 @@ class JobCase(unittest.TestCase):
         return subprocess.run([PERRIN, *arguments], cwd=self.folder, capture_output=True, text=True,
                               timeout=self.seconds)
 
-    def run_job(self, job, *arguments, folder=".", threads="2"):
+    def run_job(self, job, *arguments, folder=".", threads="2", device=DEVICE):
         with open(self.path("job.json"), "w") as out:
             json.dump(job, out, indent=1, default=float)
-        done = self.perrin("run", self.path("job.json"), "--device", DEVICE, "--threads", threads,
+        done = self.perrin("run", self.path("job.json"), "--device", device, "--threads", threads,
                            "--output-dir", self.path(folder),
                            *["--overwrite"] * self.overwrite, *arguments)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
