@@ -33,8 +33,10 @@ bool overlap(const std::string& a, const std::string& b) {
 }
 
 /// Applies changes to the job of an ensemble; what each system can have of them it says itself.
-void change_job(JsonFile& file, const std::vector<std::string>& sets) {
-  for (const std::string& assignment : sets) {
+/// Entries that are counted from the end are those of the job as it is: `sets` says which then.
+void change_job(JsonFile& file, std::vector<std::string>& sets) {
+  for (std::string& assignment : sets) {
+    assignment = from_start(file.value(), assignment);
     const std::string path = assignment.substr(0, assignment.find('='));
     if (path.substr(0, path.find_first_of(".[")) == "ensemble")
       throw UserError(fmt::format(
@@ -48,7 +50,7 @@ void change_job(JsonFile& file, const std::vector<std::string>& sets) {
               "--set {}: {} varies from system to system; set it in one of them by perrin resume "
               "FOLDER/SYSTEM --set",
               assignment, varied));
-    file.set(from_start(file.value(), assignment));
+    file.set(assignment);
   }
 }
 

@@ -37,15 +37,16 @@ inline CoupledTrials* coupled_trials_of(const Force& force) {
   return one ? one->coupled_trials() : nullptr;
 }
 
-/// Whether the first particle that comes to a place is there. `position`: by place in memory.
+/// Whether all particles are where they go. (Those that go nowhere are so in any case.) `position`:
+/// by place in memory.
 PERRIN_HD bool was_made(const TrialMoves& trials, const Position* position) {
   for (std::int64_t k = 0; k < trials.count && trials.move[k].is_tried(); ++k) {
     const TrialMove& m = trials.move[k];
     if (m.after_as == TrialMove::none) continue;
     const Position& now = position[m.after_as];
-    return now.x == m.after.x && now.y == m.after.y && now.z == m.after.z;
+    if (now.x != m.after.x || now.y != m.after.y || now.z != m.after.z) return false;
   }
-  return false;
+  return trials.count > 0 && trials.move[0].is_tried();
 }
 
 }  // namespace perrin

@@ -150,6 +150,7 @@ std::string misfit(const BodySettings& s, const Configuration& c, std::uint32_t 
 void adopt_bodies(const std::map<std::string, BodySettings>& settings, Configuration& c,
                   const ReportMistake& report) {
   Topology& t = c.topology;
+  t.body.resize(c.position.size(), Topology::no_body);  // of a reservoir none has any
   t.site.assign(c.position.size(), {});
   const auto refuse = [&](const std::string& path, const std::string& what) {
     t.body.clear(), t.site.clear();  // what follows looks at particles alone
@@ -179,6 +180,8 @@ void adopt_bodies(const std::map<std::string, BodySettings>& settings, Configura
       if (!t.molecule.empty()) t.molecule[sites[id][k]] = t.molecule[id];
     }
   }
+  // As they lie in the file, which has none where all are the frame of space.
+  if (c.orientation.empty()) c.orientation.assign(c.position.size(), {});
 }
 
 }  // namespace

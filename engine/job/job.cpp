@@ -303,6 +303,11 @@ void Job::make_system(Archive* restored) {
       if (has_absent(configuration_))
         throw UserError("a type's name ends in \"" + std::string(absent_ending) +
                         "\": rename it, particles of such types are not there");
+      if (!settings_.reservoir.empty() &&
+          !(configuration_.orientation.empty() && configuration_.topology.body.empty()))
+        return report("reservoir",
+                      "cannot be combined with a file that has orientations or rigid bodies: its "
+                      "particles are single ones without orientations");
       if (check_parts(configuration_).empty())
         add_reservoir(settings_.reservoir, context_.seed, configuration_);
       if (check_parts(configuration_).empty())

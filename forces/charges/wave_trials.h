@@ -94,11 +94,17 @@ struct AddUpGroups {
 
 /// Made: says whether the last trial was.
 template <class Made>
+struct NoteWhetherMade {
+  Made made;
+  std::uint32_t* flag;
+  PERRIN_HD void operator()(std::int64_t) const { *flag = made() ? 1 : 0; }
+};
+
 struct FollowTrial {
   TrialWaves of;
-  Made made;
+  const std::uint32_t* made;
   PERRIN_HD void operator()(std::int64_t wave) const {
-    if (!made()) return;
+    if (*made == 0) return;
     const double weight = wave < of.waves.count ? double(of.waves.weight(wave)) : 0.0;
     const std::int64_t room = of.room();
     of.factor[wave] += weight * double(of.change[wave]);
@@ -116,6 +122,7 @@ class WaveTrials {
       factor_ = {device, 2 * room}, change_ = {device, 2 * room};
       energy_ = {device, room / lanes};
     }
+    if (made_.size() == 0) made_ = {device, 1};
     for_each(device, "waves of trial moves", room, TakeFactors{view()});
   }
   template <class Moved>
@@ -129,8 +136,9 @@ class WaveTrials {
   }
   template <class Made>
   void follow(const Device& device, const Made& made) {
+    for_each(device, "whether a trial was made", 1, NoteWhetherMade<Made>{made, made_.data()});
     for_each(device, "waves follow a trial move", energy_.size() * lanes,
-             FollowTrial<Made>{view(), made});
+             FollowTrial{view(), made_.data()});
   }
 
  private:
@@ -140,6 +148,7 @@ class WaveTrials {
   Buffer<double> factor_;  // zeros behind the last wave
   Buffer<Real> change_;
   Buffer<double> energy_;  // [group of waves]: what the last trial changes
+  Buffer<std::uint32_t> made_;
 };
 
 }  // namespace perrin::waves

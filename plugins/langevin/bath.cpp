@@ -88,7 +88,9 @@ void Bath::find_drag(Setup& setup) {
   for (std::size_t id = 0; id < c.type.size(); ++id)
     if (!c.topology.is_site(id)) carried[c.type[id]] = false;
   for (std::size_t t = 0; t < c.types.size(); ++t)
-    if (!(drag_of_type_[t] > 0) && !carried[t] && (moving_.empty() || moving_[t])) {
+    if (!(drag_of_type_[t] > 0) && carried[t]) drag_of_type_[t] = 1;  // moves nobody
+  for (std::size_t t = 0; t < c.types.size(); ++t)
+    if (!(drag_of_type_[t] > 0) && (moving_.empty() || moving_[t])) {
       setup.error(
           "friction",
           fmt::format("is missing for type \"{}\": give friction, frictions by type, or viscosity",

@@ -71,6 +71,8 @@ void MonteCarlo::steps(StepContext& context, int) {
   if (Orientations* const all = context.particles.orientations.get())
     context.particles.domain.gather(all->orientation);
   if (barostat_) context.particles.box_state.download();
+  // Sums over all particles are in the order of memory, as settle() makes it.
+  if (trials_are_coupled(context)) context.renew_neighbors();
   for (const auto& move : moves_) move->sweep(context, ramp().at(context.step()));
   settled_ = false;
   ++done_;

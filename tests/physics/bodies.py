@@ -674,6 +674,15 @@ class Bodies(JobCase):
         self.assertGreater(abs(q[:, :3]).max(), 0.5)
         done = self.perrin("convert", path, "converted.xyz", "--overwrite")
         self.assertRegex(done.stderr, "the rigid bodies of 576 particles are left out")
+        # Where all look along the axes of space, files have no orientations.
+        still = job(TRIMER, NVE, steps=0, start="aligned", cells=(4, 4, 4))
+        still["observers"].append(frames)
+        still["velocity"] = {"temperature": 0}
+        self.run_job(still, folder="still")
+        self.run_job(self.from_file(self.path("still", "trajectory.gsd"), forces=[LJ]),
+                     folder="as it was")
+        self.assertAlmostEqual(self.column("potential_energy", "as it was")[0] /
+                               self.column("potential_energy", "still")[0], 1, 5)
         self.misfits(path, text["forces"])
 
     def misfits(self, path, forces):
@@ -697,6 +706,8 @@ class Bodies(JobCase):
             self.refused(self.from_file(path, forces=forces, bodies=bodies), pattern)
         self.refused(self.from_file(path, forces=forces, bodies={"S": TRIMER["D"]}),
                      r'bodies: the file has bodies whose centres are of type "D" \(particle 0\)')
+        absent = self.from_file(path, forces=forces, reservoir={"S": 10})
+        self.refused(absent, "reservoir: cannot be combined with a file that has orientations or")
         both = {**TRIMER, "S": TRIMER["D"]}
         self.refused(self.from_file(path, forces=forces, bodies=both),
                      r"bodies.S: particle \d+ is of this type, and is the centre of no body")

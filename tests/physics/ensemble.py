@@ -345,6 +345,7 @@ class Ensemble(JobCase):
             before = file.read()
         for assignment, pattern in (
                 (TEMPERATURE + "=1", "varies from system to system"),
+                (TEMPERATURE.replace("[0]", "[-1]") + "=1", "varies from system to system"),
                 ("stages[0]=" + json.dumps(langevin(50)), "varies from system to system"),
                 ("ensemble.count=3", "cannot change in a resumed ensemble"),
                 ("system.density=0.5", "system cannot change in a resumed run"),

@@ -150,6 +150,27 @@ class ChargeTrials(JobCase):
                       "pivot": {"rotation": 1}},
                      {"timestep": 0.02, "steps": 20}, 1500, error=0.04)
 
+    def test_bodies_that_only_turn(self):
+        """Quadrupoles about their centres, which stay where they are: with steps of the centres
+        so small that they change nothing the energy is the same."""
+        sites = [{"type": kind, "at": at} for kind, at in (
+            ("M", [0.5, 0, 0]), ("M", [-0.5, 0, 0]), ("P", [0, 0.5, 0]), ("P", [0, -0.5, 0]))]
+        charges = {"type": "ewald", "cutoff": 0.9, "accuracy": 1e-3,
+                   "coulomb": {"bjerrum_length": 30, "temperature": 1}}
+        energies = []
+        for displacement in (0, 1e-5):
+            job = {"seed": 5, "system": {"type": "lattice", "structure": "sc", "density": 0.12,
+                                         "cells": [2, 2, 2], "types": {"D": 1}},
+                   "bodies": {"D": {"sites": sites}}, "orientations": {"start": "random"},
+                   "attributes": {"charge": {"types": {"M": -1, "P": 1}, "default": 0}},
+                   "forces": [charges]}
+            energies.append(self.run_stage(job, {
+                "type": "monte_carlo", "sweeps": 2500, "temperature": 1, "molecule": {
+                    "displacement": displacement, "rotation": 3.1, "trials": 4}}, 0.2))
+        (a, da), (b, db) = energies
+        self.assertLess(abs(a - b), 4 * math.hypot(da, db), energies)
+        self.assertLess(math.hypot(da, db), 0.03 * abs(a), energies)
+
     def test_mistakes(self):
         system = {"type": "lattice", "structure": "sc", "density": 0.3, "cells": [6, 6, 6],
                   "types": {"A": 1, "B": 1}}
