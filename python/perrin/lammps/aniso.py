@@ -222,29 +222,15 @@ def turn_start(script, line):
         a.set("shape", slice(None), a.get("shape")[:, order])
         script.result.changed.append((line, "frames of particles are turned: long axes are x, in "
                                       "the start and in what the job writes"))
-    solid(script, a)
     if script.disc:  # discs that turn about z
         return {"moments_of_inertia": {str(t): [0, 0, 1.25 * moment] for t, (_, _, moment) in
                                        moments_of_inertia(script).items()}}
     return {}
 
 
-def solid(script, a):
-    """Masses of particles that the script makes: LAMMPS gives spheres the density 1, ellipsoids the
-    mass 1, until the script sets another."""
-    style = script.style or ""
-    if script.data is None and "mass" not in a.extra and "density" not in a.extra:
-        if "sphere" in style:
-            a.set("density", slice(None), 1.0)
-            a.set("diameter", slice(None), a.get("diameter"))
-        elif "ellipsoid" in style:
-            a.set("mass", slice(None), 1.0)
-
-
 def moments_of_inertia(script):
     """{type: moments about the axes of the frame} of spheres and ellipsoids."""
     a, made = script.start, {}
-    solid(script, a)
     size = a.get("diameter")[:, None] * np.ones(3)
     if "shape" in a.extra:
         size = a.get("shape")

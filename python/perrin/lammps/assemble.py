@@ -1,6 +1,8 @@
 """The parts that a script was read into, put together as a job."""
 import os
 
+import numpy as np
+
 from perrin.importing.lines import Line, NotUnderstood
 from perrin.importing.parts import continued, with_end
 from perrin.importing.write import Commented
@@ -8,7 +10,8 @@ from perrin.lammps.aniso import turn_start
 from perrin.lammps.charmm import ends_of_dihedrals
 from perrin.lammps.constraints import constraints
 from perrin.lammps.reactions import dynamic_bonds
-from perrin.lammps.special import CHARGES, exclusions
+from perrin.lammps.particles import own_mass
+from perrin.lammps.special import exclusions, of_charges
 
 
 def assemble(script, last=True):
@@ -44,8 +47,7 @@ def assemble(script, last=True):
         force["type"].startswith(f"{k}_") for force in made) and not held.get(k, set()) >= set(
             range(1, script.kinds(k) + 1))]
     style = (script.style or (script.data.style if script.data else None) or "").split()
-    charges = any(force["type"] in CHARGES or "charge_1" in str(force.get("energy"))
-                  for force in made)
+    charges = any(map(of_charges, made))
     charged = {"charge", "full", "dipole", "wavepacket"} & set(style)
     if charged and script.data and not charges:
         left.append("charges")
@@ -91,7 +93,7 @@ def system(script):
         own = {int(k) for k in script.data.masses if k.isdigit()}
         changed = {str(k): m for k, m in sorted(script.masses.items())
                    if k not in own or script.data.masses[str(k)] != m}
-        if changed:
+        if changed and own_mass(style) is None:  # else each particle has its own in the file
             made["masses"] = {script.data.labels.get(k, k): m for k, m in changed.items()}
         if script.velocity is not None:
             made["velocities"] = False
@@ -127,9 +129,32 @@ def directions(script, job):
     except NotUnderstood as error:
         script.result.not_understood.append((error.line or line, str(error)))
         return
-    if not any(script.turning):
-        job["orientations"]["moments_of_inertia"] = {
-            str(t): [0, 0, 0] for t in range(1, script.types + 1)}
+    try:
+        still = [t for t, turns in turning(script).items() if not turns]
+    except NotUnderstood as error:
+        script.result.not_understood.append((error.line or line, str(error)))
+        return
+    if still:
+        job["orientations"].setdefault("moments_of_inertia", {}).update(
+            {str(t): [0, 0, 0] for t in still})
+
+
+def turning(script):
+    """{type: whether a fix turns its particles}."""
+    made = {t: False for t in range(1, script.types + 1)}
+    if not any(turns for _, turns, _ in script.turning):
+        return made
+    of = {turns: np.zeros(len(script.start), bool) for turns in (False, True)}
+    for group, turns, _ in script.turning:
+        of[turns] |= script.members(group)
+    for t in made:
+        mine = script.start.type == t
+        made[t] = bool((of[True] & mine).any())
+        if made[t] and (of[False] & mine).any():
+            raise NotUnderstood(f"particles of the type {t} that one fix turns and another does "
+                                "not: in a job all of a type turn, or none",
+                                next(line for _, turns, line in script.turning if not turns))
+    return made
 
 
 def of_bodies(script, job):
@@ -180,7 +205,7 @@ def whole_lattice(script, atoms):
         return None
     made = {"type": "lattice", "structure": lattice.style, "lattice_constant": lattice.scale,
             "cells": [int(c) for c in cells.round()], "types": {str(script.whole): 1}}
-    mass = script.masses.get(script.whole, 1.0)
+    mass = script.mass_by_type()[script.whole]
     if mass != 1:
         made["masses"] = {str(script.whole): mass}
     return made

@@ -62,6 +62,7 @@ class Kind:
 def bodies_of(script):
     """The bodies of all rigid fixes of a script."""
     a, flat = script.start, script.dimension == 2
+    script.charges_of_particles()
     body, last, fixes = np.full(len(a.r), -1), -1, []
     for fix in script.rigid.values():
         of, _ = membership(script, fix)
@@ -135,6 +136,9 @@ def refuse(script, a, body):
                                       "energy"))
     if "quaternion" in a.extra or "dipole" in a.extra:
         raise NotUnderstood("rigid bodies of particles that have directions", line)
+    if "diameter" in a.extra and a.extra["diameter"][body >= 0].any():
+        raise NotUnderstood("rigid bodies of spheres, which have moments of inertia of their own",
+                            line)
     charge = a.get("charge")
     for t in np.unique(a.type) if charge.any() else []:
         if len(np.unique(charge[a.type == t])) > 1:

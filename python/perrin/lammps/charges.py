@@ -53,6 +53,12 @@ class Charges:
         for kind in several(which, self.types):
             self.charges[str(kind)] = value
 
+    def charges_of_particles(self):
+        """Charges by type become those of the particles."""
+        for kind, value in self.charges.items():
+            self.start.set("charge", self.start.type == int(kind), value)
+        self.charges = {}
+
 
 def uncharged(style):
     """(style of what is not charges, kind of sum over charges); None where there is none."""

@@ -51,7 +51,8 @@ class Script(System, Groups, Styles, Charges, Runs):
         self.shake, self.constrained = None, False
         self.rigid, self.rigid_groups, self.bodies = {}, {}, None
         self.excluded, self.apart = [], False
-        self.axis, self.disc, self.turning = None, False, set()
+        self.axis, self.disc = None, False
+        self.turning = []  # (group, whether a fix turns its particles, line)
         self.reactions, self.reservoir = [], {}
         self.whole = None  # the type that fills the box as one lattice
 

@@ -3,7 +3,7 @@ a job needs a start of its own."""
 import numpy as np
 
 from perrin.importing.lines import NotUnderstood
-from perrin.lammps.particles import Particles
+from perrin.lammps.particles import Particles, is_sphere
 
 COEFFICIENTS = ("Pair Coeffs", "PairIJ Coeffs", "Bond Coeffs", "Angle Coeffs", "Dihedral Coeffs",
                 "Improper Coeffs")
@@ -84,8 +84,9 @@ class Data:
             raise NotUnderstood(f"the rows of Atoms: {error}") from None
         values = values[np.argsort(values[:, columns.index("id")])]
         low, high = (np.array([self.box[k][side] for k in "xyz"]) for side in (0, 1))
-        made = Particles(low, high, list(self.tilts), self.counts.get("atom types", 1))
-        at = 0
+        made = Particles(low, high, list(self.tilts), self.counts.get("atom types", 1),
+                         style or self.style)
+        at, density = 0, None
         for name in columns:
             width = 3 if name in ("xyz", "dipole") else 1
             column = values[:, at] if width == 1 else values[:, at:at + 3]
@@ -94,11 +95,15 @@ class Data:
                 made.r = column.copy()
             elif name in ("type", "id"):
                 setattr(made, "ids" if name == "id" else name, column.astype(int))
+            elif name == "density":
+                density = column
             elif name != "flag":
                 made.extra[name] = column.astype(int) if name == "molecule" else column.copy()
         if values.shape[1] > wide:
             made.r += values[:, wide:] @ made.cell()
         more(made, rows)
+        if density is not None:
+            made.extra["mass"] = density * made.volumes()
         return made
 
     def columns(self, style):
@@ -124,7 +129,7 @@ def more(made, rows_of):
         where = made.index(rows[:, 0])
         made.v[where] = rows[:, 1:4]
         if rows.shape[1] >= 7:
-            made.set("spin", where, rows[:, 4:7])
+            made.set("omega" if is_sphere(made.style) else "spin", where, rows[:, 4:7])
     if "Ellipsoids" in rows_of:
         rows = np.array([[float(w) for w in row] for row in rows_of["Ellipsoids"]])
         where = made.index(rows[:, 0])

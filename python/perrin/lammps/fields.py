@@ -13,7 +13,7 @@ def field(script, group, style, words, line):
     elif style == "gravity" and words[1] == "vector":
         g = [number(words[0]) * number(w) for w in words[2:5]]
         norm = sum(number(w) ** 2 for w in words[2:5]) ** 0.5
-        masses = {t: script.masses.get(t, 1.0) for t in range(1, script.types + 1)}
+        masses = script.mass_by_type()
         made = [{"type": "constant_force", "force": [m * x / norm for x in g], "types": [str(t)]}
                 for t, m in masses.items()]
         if len(set(masses.values())) == 1:

@@ -40,7 +40,7 @@ def ramp(first, last, steps):
 class Motion:
     """Integrators of a stage from the fixes that are there when it runs.
 
-    script: number(word), masses {type: mass}, units (perrin.lammps.units), types, timestep,
+    script: number(word), mass_by_type(), units (perrin.lammps.units), types, timestep,
     friction (whether a force of pairs has friction).
     """
 
@@ -90,7 +90,12 @@ class Motion:
     def plain(self, fix):
         """nve/sphere, nvt/asphere, … as nve, nvt, …; whether they turn particles."""
         kind, _, of = fix.style.partition("/")
+        if kind not in ("nve", "nvt", "npt", "nph", "brownian"):
+            return fix
         if of not in ("sphere", "asphere") or kind == "brownian":
+            self.script.turning.append((fix.group, kind == "brownian" and bool(of) and
+                                        bool({"gamma_r", "gamma_r_eigen"} & set(fix.words)),
+                                        fix.line))
             return fix
         words, turns = list(fix.words), of == "asphere"
         if "update" in words:
@@ -100,7 +105,7 @@ class Motion:
         if "disc" in words:
             words.remove("disc")
             self.script.disc = True
-        self.script.turning.add(turns)
+        self.script.turning.append((fix.group, turns, fix.line))
         return Fix(fix.line, fix.group, kind, words)
 
     def nve(self, fix, baths):
@@ -140,9 +145,8 @@ class Motion:
                 rest = rest[2:]
             else:
                 raise NotUnderstood(f"fix langevin {rest[0]}")
-        masses = self.script.masses
-        frictions = {str(t): masses.get(t, 1.0) / (damp * scale.get(t, 1.0))
-                     for t in range(1, self.script.types + 1)}
+        frictions = {str(t): mass / (damp * scale.get(t, 1.0))
+                     for t, mass in self.script.mass_by_type().items()}
         made = {"type": "langevin", **ramp(first, last, self.steps)}
         if len(set(frictions.values())) == 1:
             made["friction"] = frictions["1"]
@@ -151,7 +155,9 @@ class Motion:
             if self.script.bodies is not None:  # centres of bodies, which others move
                 made["friction"] = frictions["1"]
         if oriented(self.script):
-            made["rotational_frictions"] = rotational_frictions(self.script, fix.words[4:], damp)
+            turning = rotational_frictions(self.script, fix.words[4:], damp)
+            made["rotational_frictions"] = {t: friction / scale.get(int(t), 1.0)
+                                            for t, friction in turning.items()}
         return made
 
     def rigid(self, fix, baths):
@@ -257,7 +263,6 @@ class Motion:
         if fix.style != "brownian" and "gamma_r" in said:
             if said.get("planar_rotation") == ["yes"] and self.script.dimension == 3:
                 raise NotUnderstood("fix brownian with planar_rotation in three dimensions")
-            self.script.turning.add(True)
             made["rotational_friction"] = self.script.units.friction(
                 self.number(said["gamma_r"][0]))
         return made

@@ -191,7 +191,7 @@ class Groups:
 
     def drawn(self, who, temperature, seed):
         """Velocities of so many particles at exactly this temperature, without drift."""
-        m = np.array([self.masses.get(int(t), 1.0) for t in self.atoms.type[who]])[:, None]
+        m = self.atoms.masses_of(self.masses)[who, None]
         v = np.random.default_rng(seed).normal(size=(len(m), 3)) / np.sqrt(m)
         v[:, self.dimension:] = 0
         v -= (m * v).sum(axis=0) / m.sum()

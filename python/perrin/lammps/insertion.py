@@ -20,7 +20,7 @@ def activity(script, kind, temperature, mu, said):
         return ratio * script.units.pressure(script.number(said["pressure"][0])) / kt
     wave = 1.0
     if script.units.style != "lj":
-        mass = script.masses.get(kind, 1.0) * DALTON
+        mass = script.mass_by_type()[kind] * DALTON
         wave = PLANCK / math.sqrt(2 * math.pi * mass * BOLTZMANN * temperature) / 1e-10
     return math.exp(mu / kt) / wave ** 3
 
@@ -35,6 +35,13 @@ class Insertion:
             raise NotUnderstood("fix gcmc of molecules", fix.line)
         if "min" in said or "overlap_cutoff" in said or "charge" in said:
             raise NotUnderstood("fix gcmc with min, overlap_cutoff or charge", fix.line)
+        if "group" in said or script.number(said.get("tfac_insert", ["1"])[0]) != 1:
+            raise NotUnderstood("fix gcmc with group, or tfac_insert that is not 1", fix.line)
+        if fix.group != "all" and str(self.kind) not in (script.groups.get(fix.group) or {}).get(
+                "types", ()):
+            raise NotUnderstood(f"fix gcmc of the group {fix.group}: a job exchanges all particles "
+                                f"of a type; expected all, or a group by type that has "
+                                f"{self.kind}", fix.line)
         if any(script.number(w) for w in said.get("mcmoves", ["1", "0", "0"])[1:]):
             raise NotUnderstood("fix gcmc with moves of molecules", fix.line)
         temperature, mu, displace = (script.number(w) for w in words[5:8])

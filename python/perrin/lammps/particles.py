@@ -3,17 +3,19 @@ where a job needs others (bodies, orientations)."""
 import numpy as np
 
 # Numbers of each particle beside position, type and velocity: what new ones have.
-EXTRA = {"molecule": 0, "charge": 0.0, "diameter": 1.0, "density": 1.0, "mass": np.nan,
-         "dipole": np.zeros(3), "shape": np.zeros(3), "quaternion": np.array([1.0, 0, 0, 0]),
-         "spin": np.zeros(3)}
+EXTRA = {"molecule": 0, "charge": 0.0, "diameter": 1.0, "mass": np.nan, "dipole": np.zeros(3),
+         "shape": np.zeros(3), "quaternion": np.array([1.0, 0, 0, 0]), "spin": np.zeros(3),
+         "omega": np.zeros(3)}
 
 
 class Particles:
     """Unwrapped positions [n][3], types from 1, ids from 1 on; `lists`: {"bond": (types, ids)}.
-    spin: angular momentum of ellipsoids, angular velocity of spheres."""
+    style: the atom_style. spin: angular momentum of ellipsoids; omega: angular velocity of
+    spheres."""
 
-    def __init__(self, low, high, tilts, types):
+    def __init__(self, low, high, tilts, types, style=None):
         self.low, self.high, self.tilts, self.types = low, high, tilts, types
+        self.style = style or ""
         self.r = np.zeros((0, 3))
         self.type, self.v, self.ids = np.zeros(0, int), None, None
         self.extra, self.lists = {}, {}
@@ -28,6 +30,7 @@ class Particles:
             self.v = np.vstack([self.v, np.zeros_like(r)])
         for name, values in self.extra.items():
             self.extra[name] = np.concatenate([values, rows(name, len(r))])
+        self.solid()
 
     def keep(self, which):
         self.r, self.type = self.r[which], self.type[which]
@@ -65,18 +68,36 @@ class Particles:
         return ((f >= -1e-7) & (f < 1 - 1e-7)).all(axis=1)
 
     def masses_of(self, masses):
-        """Of each particle: by its density, as ellipsoids and spheres have it, or by its type."""
+        """Of each particle: its own, as ellipsoids and spheres have it, or that of its type."""
         made = np.array([masses.get(int(t), 1.0) for t in self.type])
         own = self.get("mass")
-        made = np.where(np.isnan(own), made, own)
-        if "density" not in self.extra:
-            return made
-        size = np.zeros((len(self.r), 3))  # point particles: the density is the mass
+        return np.where(np.isnan(own), made, own)
+
+    def solid(self):
+        """New particles have the mass that LAMMPS gives them: spheres of the diameter 1 the density
+        1, ellipsoids, which have no shape yet, the mass 1. A size that is set later changes no
+        mass."""
+        mass = own_mass(self.style)
+        if mass is None:
+            return
+        new = np.isnan(self.get("mass"))
+        self.set("mass", new, mass)
+        if is_sphere(self.style):
+            self.set("diameter", new, self.get("diameter")[new])
+
+    def volumes(self):
+        """By which a density becomes a mass: 1 of points."""
+        size = np.zeros((len(self.r), 3))
         if "shape" in self.extra or "diameter" in self.extra:
             size = self.get("shape") if "shape" in self.extra else \
                 self.get("diameter")[:, None] * np.ones(3)
         volume = np.pi / 6 * size.prod(axis=1)
-        return np.where(np.isnan(own), self.get("density") * np.where(volume > 0, volume, 1), own)
+        return np.where(volume > 0, volume, 1)
+
+    def momenta(self, masses):
+        """Angular momenta; those of spheres by their angular velocities."""
+        inertia = self.masses_of(masses) * self.get("diameter") ** 2 / 10
+        return self.get("spin") + inertia[:, None] * self.get("omega")
 
     def wrapped(self, periodic):
         """Positions in the box and images."""
@@ -86,37 +107,21 @@ class Particles:
         return self.r - image @ h, image
 
     def write(self, path, masses, title, periodic=(True, True, True)):
-        """A data file: of the style atomic where that says all, with orientations of ellipsoids
-        where there are some."""
+        """A data file: of the style atomic where that says all, of sphere where particles have
+        masses or diameters of their own, with orientations of ellipsoids where there are some."""
         turned = "quaternion" in self.extra
         plain = not turned and not self.lists and not set(self.extra) & {"molecule", "charge"}
         with open(path, "w") as out:
             self._head(out, masses, title)
-            r, image = (self.r, None) if plain else self.wrapped(periodic)
-            style = "atomic" if plain else "hybrid bond charge ellipsoid" if turned else "full"
-            out.write(f"\nAtoms # {style}\n\n")
-            molecule, charge = self.get("molecule"), self.get("charge")
-            shape, mass = self.get("shape"), self.masses_of(masses)
-            for k, i in enumerate(self.numbers()):
-                place = " ".join(f"{x:.17g}" for x in r[k])
-                after = "" if image is None else " " + " ".join(map(str, image[k]))
-                if plain:
-                    out.write(f"{i} {self.type[k]} {place}\n")
-                elif not turned:
-                    out.write(f"{i} {molecule[k]} {self.type[k]} {charge[k]:.17g} {place}{after}\n")
-                else:
-                    flag = int(shape[k].all())
-                    heavy = mass[k] / (np.pi / 6 * shape[k].prod()) if flag else mass[k]
-                    out.write(f"{i} {self.type[k]} {place} {molecule[k]} {charge[k]:.17g} {flag} "
-                              f"{heavy:.17g}{after}\n")
+            self._atoms(out, masses, plain, periodic)
             if turned:
                 out.write("\nEllipsoids\n\n")
-                for i, size, q in zip(self.numbers(), shape, self.get("quaternion")):
+                for i, size, q in zip(self.numbers(), self.get("shape"), self.get("quaternion")):
                     if size.all():
                         out.write(f"{i} " + " ".join(f"{x:.17g}" for x in [*size, *q]) + "\n")
             if self.v is not None:
                 out.write("\nVelocities\n\n")
-                spin = [list(s) for s in self.get("spin")] if turned else [[]] * len(r)
+                spin = self.momenta(masses).tolist() if turned else [[]] * len(self.r)
                 for i, v, s in zip(self.numbers(), self.v, spin):
                     out.write(f"{i} " + " ".join(f"{x:.9g}" for x in [*v, *s]) + "\n")
             for kind, (of, members) in self.lists.items():
@@ -124,6 +129,27 @@ class Particles:
                     out.write(f"\n{kind.capitalize()}s\n\n")
                 for k, (t, ids) in enumerate(zip(of, members), 1):
                     out.write(f"{k} {t} " + " ".join(map(str, ids)) + "\n")
+
+    def _atoms(self, out, masses, plain, periodic):
+        turned, round_ = "quaternion" in self.extra, {"mass", "diameter"} & set(self.extra)
+        form = "hybrid bond charge ellipsoid" if turned else \
+            "sphere" if plain and round_ else "atomic" if plain else \
+            "hybrid bond charge sphere" if round_ else "full"
+        out.write(f"\nAtoms # {form}\n\n")
+        r, image = (self.r, None) if plain else self.wrapped(periodic)
+        shape, mass = self.get("shape"), self.masses_of(masses)
+        molecule, charge = self.get("molecule"), self.get("charge")
+        size = self.get("diameter") if "diameter" in self.extra else np.zeros(len(r))  # points
+        volume = np.pi / 6 * (shape.prod(axis=1) if turned else size ** 3)
+        density = mass / np.where(volume > 0, volume, 1)
+        for k, (i, kind) in enumerate(zip(self.numbers(), self.type)):
+            place = " ".join(f"{x:.17g}" for x in r[k])
+            own, ball = f"{molecule[k]} {charge[k]:.17g}", f"{size[k]:.17g} {density[k]:.17g}"
+            row = {"atomic": f"{i} {kind} {place}", "sphere": f"{i} {kind} {ball} {place}",
+                   "full": f"{i} {molecule[k]} {kind} {charge[k]:.17g} {place}",
+                   "hybrid bond charge sphere": f"{i} {kind} {place} {own} {ball}"}.get(
+                       form, f"{i} {kind} {place} {own} {int(volume[k] > 0)} {density[k]:.17g}")
+            out.write(row + ("" if image is None else " " + " ".join(map(str, image[k]))) + "\n")
 
     def _head(self, out, masses, title):
         out.write(f"{title}\n\n{len(self.r)} atoms\n{self.types} atom types\n")
@@ -140,6 +166,15 @@ class Particles:
         out.write("\nMasses\n\n")
         for kind in range(1, self.types + 1):
             out.write(f"{kind} {masses.get(kind, 1.0):.17g}\n")
+
+
+def is_sphere(style):
+    return "sphere" in (style or "")
+
+
+def own_mass(style):
+    """Of a new particle of an atom_style whose particles have masses of their own; else None."""
+    return np.pi / 6 if is_sphere(style) else 1.0 if "ellipsoid" in (style or "") else None
 
 
 def rows(name, n):

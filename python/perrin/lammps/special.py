@@ -10,9 +10,14 @@ EXCLUSIONS = {(1, 1, 1): [], (0, 1, 1): ["bonds"], (0, 0, 1): ["bonds", "angles"
               (0, 0, 0): ["bonds", "angles", "dihedrals"]}
 
 
+def of_charges(force):
+    """Whether a force is one between charges, by its type or as a formula."""
+    return force["type"] in CHARGES or "charge_1" in str(force.get("energy", ""))
+
+
 def exclusions(script, job, line):
     """`neighbors.exclusions` of a job that has bonds, and what is added for pairs with weights."""
-    pairs, charged = tuple(script.special), any(f["type"] in CHARGES for f in job["forces"])
+    pairs, charged = tuple(script.special), any(map(of_charges, job["forces"]))
     charges = tuple(script.special_charges) if charged else pairs
     job["neighbors"] = {"exclusions": EXCLUSIONS.get(pairs, EXCLUSIONS[0, 0, 0])}
     try:
@@ -45,7 +50,7 @@ def weighted(script, forces, pairs, charges):
                             "charges: expected 0 for pairs one and two bonds apart")
     made, acting = [], [f for f in forces if "pairs" in f]
     if pairs[2]:
-        acting = [f for f in acting if "charge_1" not in f.get("energy", "")]
+        acting = [f for f in acting if not of_charges(f)]
         if any(f["type"] != "lennard_jones" and not f.get("energy", "").startswith(FALLING)
                for f in acting) or len(acting) > 1:
             raise NotUnderstood(f"special_bonds with the weight {pairs[2]} of pairs three bonds "
@@ -57,7 +62,7 @@ def weighted(script, forces, pairs, charges):
             made.append({"type": "special_pairs", "scale": pairs[2], "pairs": [
                 {k: e[k] for k in ("types", "epsilon", "sigma")} for e in force["pairs"]]})
     if charges[2]:
-        found = [f for f in forces if f["type"] in CHARGES or "charge_1" in f.get("energy", "")]
+        found = [f for f in forces if of_charges(f)]
         if found and found[0]["type"] not in ("ewald", "coulomb"):
             raise NotUnderstood(f"special_bonds with the weight {charges[2]} of charges three "
                                 f"bonds apart, and {found[0]['type']}")

@@ -8,13 +8,13 @@ from perrin.lammps import forces
 from perrin.lammps.data import Data
 from perrin.lammps.groups import ranges
 from perrin.lammps.lattice import Lattice, region
-from perrin.lammps.particles import Particles
+from perrin.lammps.particles import Particles, own_mass
 from perrin.lammps.units import Units
 
 # What `set` gives particles, and how many numbers it takes.
 SET = {"shape": ("shape", 3), "quat": ("quaternion", 4), "quat/random": ("quaternion", 1),
        "dipole": ("dipole", 3), "dipole/random": ("dipole", 2), "diameter": ("diameter", 1),
-       "density": ("density", 1), "mass": ("mass", 1), "mol": ("molecule", 1)}
+       "density": ("mass", 1), "mass": ("mass", 1), "mol": ("molecule", 1)}
 
 
 class System:
@@ -54,7 +54,7 @@ class System:
         low, high = (np.array(b, float) for b in made.box)
         if self.dimension == 2:
             low[2], high[2] = -0.5, 0.5
-        self.atoms = Particles(low, high, made.tilts or [0, 0, 0], self.types)
+        self.atoms = Particles(low, high, made.tilts or [0, 0, 0], self.types, self.style)
         self.box = {k: (low[i], high[i]) for i, k in enumerate("xyz")}
         self.system_line = line
 
@@ -125,6 +125,24 @@ class System:
         for kind in forces.several(rest[0], self.types):
             self.masses[kind] = self.number(rest[1])
 
+    def mass_by_type(self):
+        """{type: mass of its particles}, as far as they have one."""
+        new = own_mass(self.style or (self.data.style if self.data else None))
+        made = {t: self.masses.get(t, 1.0) if new is None else new
+                for t in range(1, self.types + 1)}
+        read = self.atoms if self.atoms is not None else self.data_particles
+        if new is None and (read is None or "mass" not in read.extra):
+            return made
+        own = self.start.masses_of(self.masses)
+        for t in made:
+            mine = own[self.start.type == t]
+            if len(mine) and np.ptp(mine) > 1e-9 * mine.max():
+                raise NotUnderstood(f"particles of the type {t} with different masses, where the "
+                                    "job has one number for a type")
+            if len(mine):
+                made[t] = float(f"{mine[0]:.12g}")
+        return made
+
     @property
     def start(self):
         """Particles that the script makes, or those of its data file."""
@@ -166,9 +184,7 @@ class System:
                 if self.data is None and style == "type" and "charge" not in self.start.extra:
                     self.set_charge(which, value)
                 else:
-                    for kind, q in self.charges.items():
-                        self.start.set("charge", self.start.type == int(kind), q)
-                    self.charges = {}
+                    self.charges_of_particles()
                     self.rewrite().set("charge", self.chosen(style, which), value)
             elif key == "image":
                 self.result.no_effect.append(line)
@@ -199,6 +215,8 @@ class System:
             half = np.radians(numbers[3]) / 2  # LAMMPS normalises the whole, not the axis
             made = np.array([np.cos(half), *(np.sin(half) * np.array(numbers[:3]))])
             a.set(name, chosen, made / np.linalg.norm(made))
+        elif key == "density":  # with the size of now; a size that is set later changes no mass
+            a.set("mass", chosen, (numbers[0] * a.volumes())[chosen])
         else:
             a.set(name, chosen, numbers if count > 1 else numbers[0])
         return rest
