@@ -106,7 +106,26 @@ def dipoles():
     data("dipoles.data", atoms, [7.0] * 3, "hybrid dipole sphere", [1.0])
 
 
-for _make in (water, chains, pairs, dipoles):
+def spinning():
+    """The same, of which each also turns: velocities and angular velocities."""
+    dipoles()
+    rng = np.random.default_rng(7)
+    rows = "".join(f"{k} " + " ".join(f"{v:.9g}" for v in rng.uniform(-1, 1, 6) *
+                                      [0.5, 0.5, 0.5, 8, 8, 8]) + "\n" for k in range(1, 126))
+    FOLDER_FILES["spinning.data"] = FOLDER_FILES["dipoles.data"] + f"\nVelocities\n\n{rows}"
+
+
+def spheres():
+    """64 spheres of diameters from 0.8 to 1.2 and two densities."""
+    rng = np.random.default_rng(8)
+    data("spheres.data", [[1 + k % 2, rng.uniform(0.8, 1.2), 1.5 + k % 2,
+                           *(place + rng.uniform(-0.1, 0.1, 3))]
+                          for k, place in enumerate(grid(4, 5.0))], [5.0] * 3, "sphere", [1.0, 1.0])
+    FOLDER_FILES["spheres.data"] = FOLDER_FILES["spheres.data"].replace(
+        "\nMasses\n\n1 1.0\n2 1.0\n", "")  # which LAMMPS refuses of this style
+
+
+for _make in (water, chains, pairs, dipoles, spinning, spheres):
     _make()
 trimers(False)
 trimers(True)
@@ -190,6 +209,26 @@ pair_coeff 1 1 1.0 1.0
 timestep 0.002
 run 20
 """
+SPHERES = """units lj
+atom_style sphere
+%s
+pair_style lj/cut 2.5
+pair_coeff * * 1.0 1.0
+fix 1 all nve/sphere
+timestep 0.004
+run 50
+"""
+MADE = """lattice sc 0.6
+region box block 0 5 0 5 0 5
+create_box 2 box
+create_atoms 1 box
+set atom 3*60 type 2
+%s
+displace_atoms all move 0.2 0 0
+set atom 17 type 1
+group few id 1:20
+velocity all set 0 0 0
+velocity few set 1.0 0.5 -0.5"""
 AMBER = (CHARMM % "pair_style lj/cut/coul/long 5.5 6.0\nkspace_style ewald 1e-6").replace(
     " 0.05 2.8", "").replace("180 1.0", "180 0").replace("2 0 0.5", "2 0 0")
 BOTH = "fix 1 all nve/sphere update dipole"
@@ -233,6 +272,18 @@ SCRIPTS = {
     "propel/self quat": ELLIPSOIDS.replace("timestep", "fix 2 all propel/self quat 5.0\n"
                                            "timestep") % ("3 1 1", "1.0 3.0 1.0",
                                                           "1.0 0.2 1 1 0.2 1 1"),
+    "angular velocities": (DIPOLES % ("lj/cut/dipole/cut 2.0 3.0", BOTH + "/dlm")).replace(
+        "dipoles.data", "spinning.data").replace("timestep 0.002", "timestep 0.001"),
+    "spheres": SPHERES % (MADE % "set type 1 diameter 2\nset type 1 density 3\n"
+                          "set type 2 diameter 1.2"),
+    "spheres, density first": SPHERES % (MADE % "set group all density 3\n"
+                                         "set group all diameter 2"),
+    "spheres of a file": SPHERES % "read_data spheres.data\nset type 2 diameter 2\n"
+                                   "set atom 5 density 9",
+    "spheres as they are made": SPHERES % (MADE % ""),
+    "brownian/asphere": (ELLIPSOIDS % ("3 1 1", "1.0 3.0 1.0", "1.0 0.2 1 1 0.2 1 1")).replace(
+        "nve/asphere", "brownian/asphere 1.0 7 rng none gamma_t_eigen 0.5 2.0 3.0 "
+                       "gamma_r_eigen 0.1 0.4 0.7").replace("0.002", "0.000005"),
     "bonds": """units lj
 atom_style bond
 special_bonds lj 0 1 1

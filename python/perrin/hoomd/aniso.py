@@ -4,18 +4,11 @@ import numpy as np
 
 from perrin.hoomd.values import number, vector
 from perrin.importing.lines import NotUnderstood
+from perrin.importing.quaternions import from_x, product
 from perrin.importing.write import Commented
 
 # Turns x into z: about y, by -90 degrees.
 TURN = np.array([np.sqrt(0.5), 0, -np.sqrt(0.5), 0])
-
-
-def product(p, q):
-    """Of quaternions w, x, y, z; rows of them."""
-    (a, b, c, d), (e, f, g, h) = np.moveaxis(np.asarray(p, float), -1, 0), \
-        np.moveaxis(np.asarray(q, float), -1, 0)
-    return np.stack([a * e - b * f - c * g - d * h, a * f + b * e + c * h - d * g,
-                     a * g - b * h + c * e + d * f, a * h + b * g - c * f + d * e], axis=-1)
 
 
 def gay_berne(thing, entries, script):
@@ -97,14 +90,6 @@ def dipole(thing, entries, script):
     if any(abs(q[0]) < 1 for q in turns.values()):
         script.turned = turns
     return Commented(made, thing.line)
-
-
-def from_x(d):
-    """The shortest rotation of x to a direction, w x y z."""
-    size = np.linalg.norm(d)
-    x, y, z = d / size if size else (1.0, 0.0, 0.0)
-    q = np.array([1 + x, 0, -z, y]) if x > -0.999999 else np.array([0.0, 0, 0, 1.0])
-    return q / np.linalg.norm(q)
 
 
 def matrix(q):

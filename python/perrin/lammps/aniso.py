@@ -4,6 +4,7 @@ ellipsoids with any long axis, and dipoles in space."""
 import numpy as np
 
 from perrin.importing.lines import NotUnderstood
+from perrin.importing.quaternions import from_x, product
 
 DIPOLES = ("lj/cut/dipole/cut", "lj/cut/dipole/long", "lj/long/dipole/long")
 STYLES = ("gayberne", *DIPOLES)
@@ -88,7 +89,7 @@ def gay_berne(script, settings, table, mixing):
     if len(axes) > 1:
         raise NotUnderstood("pair_style gayberne: long axes of types along different axes")
     if axes:
-        script.axis = script.axis or ("shape", axes.pop())
+        script.axis = ("shape", axes.pop())
     return made
 
 
@@ -193,7 +194,7 @@ def propelled(script, words):
         where = np.array([script.number(w) for w in words[2:5]] or [1.0, 0, 0])
         if where[1] or where[2] or not where[0]:
             raise NotUnderstood("fix propel/self quat: expected the direction 1 0 0 or -1 0 0")
-        script.axis = script.axis or "frame"
+        script.axis, script.framed = script.axis or "frame", "fix propel/self quat"
         return [{"type": "active_force", "force": push * float(np.sign(where[0]))}]
     script.axis, moments = "dipole", moments_of(script)
     made = [{"type": "active_force", "force": push * m, "types": [str(t)]}
@@ -208,12 +209,17 @@ def propelled(script, words):
 def turn_start(script, line):
     """Frames of the start whose x is the axis; "orientations" of the job."""
     a = script.rewrite()
+    if script.framed and script.axis not in ("frame", ("shape", 0)):
+        raise NotUnderstood(f"{script.framed} acts along axes of frames, which the job turns: x is "
+                            "along dipoles, and long axes of ellipsoids", line)
     if script.axis == "dipole":
         dipole = a.get("dipole")
         a.set("quaternion", slice(None), np.array([from_x(d) for d in dipole]))
         a.set("shape", slice(None), a.get("diameter")[:, None] * np.ones(3))
     elif script.axis == "frame" and "quaternion" not in a.extra:
-        raise NotUnderstood("fix propel/self quat: the particles have no frames", line)
+        if "shape" not in a.extra:
+            raise NotUnderstood(f"{script.framed}: the particles have no frames", line)
+        a.set("quaternion", slice(None), np.array([1.0, 0, 0, 0]))  # as LAMMPS does
     elif script.axis[0] == "shape" and script.axis[1] != 0:
         k = script.axis[1]
         order = [k, (k + 1) % 3, (k + 2) % 3]
@@ -263,21 +269,3 @@ def rotational_frictions(script, words, damp):
         turning = [m for m in moments if m]
         made[str(t)] = factor * sum(turning) / max(len(turning), 1) / damp
     return made
-
-
-def from_x(d):
-    """The shortest rotation of x to a direction, w x y z."""
-    size = np.linalg.norm(d)
-    if not size:
-        return np.array([1.0, 0, 0, 0])
-    x, y, z = d / size
-    q = np.array([1 + x, 0, -z, y]) if x > -0.999999 else np.array([0.0, 0, 0, 1.0])
-    return q / np.linalg.norm(q)
-
-
-def product(p, q):
-    """Of quaternions w, x, y, z; rows of p with one q."""
-    a, b, c, d = np.asarray(p).T
-    e, f, g, h = q
-    return np.stack([a * e - b * f - c * g - d * h, a * f + b * e + c * h - d * g,
-                     a * g - b * h + c * e + d * f, a * h + b * g - c * f + d * e], axis=-1)

@@ -52,6 +52,7 @@ class Script(System, Groups, Styles, Charges, Runs):
         self.rigid, self.rigid_groups, self.bodies = {}, {}, None
         self.excluded, self.apart = [], False
         self.axis, self.disc = None, False
+        self.framed = None  # the fix that acts along axes of frames
         self.turning = []  # (group, whether a fix turns its particles, line)
         self.reactions, self.reservoir = [], {}
         self.whole = None  # the type that fills the box as one lattice

@@ -100,8 +100,8 @@ class Motion:
         words, turns = list(fix.words), of == "asphere"
         if "update" in words:
             at = words.index("update")
-            turns |= words[at + 1] == "dipole"
-            del words[at:at + (3 if words[at + 2:at + 3] == ["dlm"] else 2)]
+            turns |= words[at + 1] in ("dipole", "dipole/dlm")
+            del words[at:at + 2]
         if "disc" in words:
             words.remove("disc")
             self.script.disc = True
@@ -174,14 +174,11 @@ class Motion:
                 said["langevin"] if "langevin" in said else baths[0].words)[:3])
             damp = self.script.units.time(damp)
             by_type = self.script.bodies.by_type
-            turning = by_type(lambda _, i: sum(i) / max(sum(v > 0 for v in i), 1) / damp)
-            if any(max(i) - min(v for v in i if v) > 1e-6 * max(i)
-                   for i in by_type(lambda _, i: i).values()):
-                self.note(fix, "the friction of rotation is the same about all axes, that of the "
-                               "mean moment of inertia")
+            turning = {"rotational_frictions": by_type(lambda _, i: i[2] / damp)} \
+                if self.script.dimension == 2 else \
+                {"rotational_frictions_of_axes": by_type(lambda _, i: [v / damp for v in i])}
             return {"type": "langevin", **ramp(first, last, self.steps),
-                    "frictions": by_type(lambda m, _: m / damp), "rotational_frictions": turning,
-                    "friction": 1.0}
+                    "frictions": by_type(lambda m, _: m / damp), **turning, "friction": 1.0}
         if "nvt" in fix.style or "npt" in fix.style or "nph" in fix.style:
             nose = [w for k in said for w in (
                 (k, *said[k]) if k in ("temp", "iso", "aniso", "x", "y", "z", "couple", "dilate")
@@ -254,18 +251,35 @@ class Motion:
 
     def brownian(self, fix):
         said = options(fix.words[2:], {"gamma_t": 1, "rng": 1, "gamma_r": 1,
-                                       "planar_rotation": 1, "dipole": 3, "gamma_t_eigen": 3,
+                                       "planar_rotation": 0, "dipole": 3, "gamma_t_eigen": 3,
                                        "gamma_r_eigen": 3})
-        if "dipole" in said or "gamma_t_eigen" in said or "gamma_r_eigen" in said:
-            raise NotUnderstood(f"fix {fix.style} with frictions along axes")
-        made = {"type": "brownian", "temperature": self.number(fix.words[0]),
-                "friction": self.script.units.friction(self.number(said["gamma_t"][0]))}
+        if "planar_rotation" in said or "dipole" in said:
+            raise NotUnderstood(f"fix {fix.style} with planar_rotation or dipole")
+        quiet = said.get("rng") == ["none"]  # no random numbers
+        made = {"type": "brownian", "temperature": 0 if quiet else self.number(fix.words[0])}
+        if fix.style == "brownian/asphere":
+            return {**made, **self.along_axes(fix, said)}
+        made["friction"] = self.script.units.friction(self.number(said["gamma_t"][0]))
         if fix.style != "brownian" and "gamma_r" in said:
-            if said.get("planar_rotation") == ["yes"] and self.script.dimension == 3:
-                raise NotUnderstood("fix brownian with planar_rotation in three dimensions")
             made["rotational_friction"] = self.script.units.friction(
                 self.number(said["gamma_r"][0]))
         return made
+
+    def along_axes(self, fix, said):
+        """Frictions of ellipsoids along the axes of their frames, and about them."""
+        script, flat = self.script, self.script.dimension == 2
+        script.axis, script.framed = script.axis or "frame", f"fix {fix.style}"
+
+        def frictions(words):
+            return [script.units.friction(self.number(w)) for w in words if w != "inf"]
+
+        def each(values):
+            return {str(t): values for t in range(1, script.types + 1)}
+
+        along, about = frictions(said["gamma_t_eigen"]), frictions(said["gamma_r_eigen"])
+        return {"frictions_of_axes": each(along), **(
+            {"rotational_friction": about[0]} if flat else
+            {"rotational_frictions_of_axes": each(about)})}
 
 
 def deformation(fix, box, timestep, steps, number):
