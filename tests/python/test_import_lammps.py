@@ -148,7 +148,16 @@ def integrators_of(result):
     ("dipole/cut", ("sphere update dipole", "sphere update dipole\n"
                     "fix 3 all langevin 1.0 1.0 2.0 7 omega yes"),
      # I = 2/5 m r^2 with the density 2 and the diameter 1; 10/3 I/damp
-     {"type": "langevin", "rotational_frictions": {"1": np.pi / 3 * 0.1 * 10 / 3 / 2.0}}),
+     {"type": "langevin", "friction": np.pi / 3 / 2.0,
+      "rotational_frictions": {"1": np.pi / 3 * 0.1 * 10 / 3 / 2.0}}),
+    ("dipole/cut", ("sphere update dipole", "sphere update dipole\n"
+                    "fix 3 all langevin 1.0 1.0 2.0 7 scale 1 4.0 omega yes"),
+     {"type": "langevin", "friction": np.pi / 3 / 8.0,
+      "rotational_frictions": {"1": np.pi / 3 * 0.1 * 10 / 3 / 8.0}}),
+    # a mass by diameter and density, and one that a later diameter leaves
+    ("spheres", ("fix 1 all nve/sphere", "set atom 17 type 2\nfix 1 all nve/sphere\n"
+                 "fix 2 all langevin 1.0 1.0 0.5 7 scale 2 4.0"),
+     {"type": "langevin", "frictions": {"1": 3 * np.pi / 6 * 8 / 0.5, "2": np.pi / 6 / 2.0}}),
     ("dipole/cut", ("fix 1 all nve/sphere update dipole", "fix 1 all brownian/sphere 1.0 7 "
                     "gamma_t 3.0 gamma_r 0.7"),
      {"type": "brownian", "friction": 3.0, "rotational_friction": 0.7}),
@@ -165,6 +174,74 @@ def test_baths(tmp_path, base, change, wanted):
         assert found[key] == (value if isinstance(value, str) else pytest.approx(value)), key
     with simulation(tmp_path, result) as sim:
         sim.run(3)
+
+
+def test_frictions_along_axes(tmp_path):
+    """Of ellipsoids those of the script; of rigid bodies each moment of inertia over the time."""
+    made, = integrators_of(job_of(tmp_path, SCRIPTS["brownian/asphere"]))
+    assert made["frictions_of_axes"] == {t: [0.5, 2.0, 3.0] for t in "12"}
+    assert made["rotational_frictions_of_axes"] == {t: [0.1, 0.4, 0.7] for t in "12"}
+    result = job_of(tmp_path, SCRIPTS["rigid/small"].replace(
+        "rigid/small molecule", "rigid/small molecule langevin 1.2 1.2 0.5 7"))
+    made = integrators_of(result)[0]
+    moments = result.job["bodies"]["4"]["moments_of_inertia"]
+    assert max(moments) > 1.5 * min(moments)
+    assert made["rotational_frictions_of_axes"]["4"] == pytest.approx([2 * v for v in moments])
+    with simulation(tmp_path, result) as sim:
+        sim.run(3)
+
+
+def test_weight_of_spheres(tmp_path):
+    """fix gravity acts on each sphere by its own mass."""
+    result = job_of(tmp_path, SCRIPTS["spheres"].replace(
+        "fix 1", "set atom 17 type 2\nfix 2 all gravity 2.0 vector 0 0 -1\nfix 1"))
+    assert not result.not_understood, result.not_understood
+    weights = {f["types"][0]: f["force"][2] for f in result.job["forces"]
+               if f["type"] == "constant_force"}
+    assert weights == pytest.approx({"1": -2 * 4 * np.pi, "2": -2 * np.pi / 6})
+
+
+def test_types_of_which_one_turns(tmp_path):
+    result = job_of(tmp_path, SCRIPTS["propel/self quat"].replace(
+        "fix 1 all nve/asphere", "group a type 1\ngroup b type 2\nfix 1 a nve/asphere\n"
+        "fix 9 b nve"))
+    assert not result.not_understood, result.not_understood
+    assert result.job["orientations"]["moments_of_inertia"] == {"2": [0, 0, 0]}
+    with simulation(tmp_path, result) as sim:
+        before, kinds = sim.orientations.copy(), np.array(sim.types)
+        sim.run(20)
+        turned = np.abs(sim.orientations - before).max(axis=1) > 0
+        names = np.array(sim.type_names)[kinds]
+        assert turned[names == "1"].any() and not turned[names == "2"].any()
+
+
+BODIES = """units lj
+atom_style %s
+region box block 0 8 0 8 0 8
+create_box 2 box
+create_atoms 1 single 2 2 2
+create_atoms 2 single 3 2 2
+create_atoms 1 single 5 5 5
+create_atoms 2 single 5 6 5
+mass * 1.0
+%s
+pair_style lj/cut/coul/cut 2.5
+pair_coeff * * 1.0 1.0
+group one id 1:2
+group two id 3:4
+fix 1 all rigid group 2 one two
+run 5
+"""
+
+
+def test_charges_of_bodies_that_the_script_makes(tmp_path):
+    result = job_of(tmp_path, BODIES % ("full", "set type 1 charge 0.5\nset type 2 charge -0.25"))
+    assert not result.not_understood, result.not_understood
+    assert result.job["attributes"]["charge"]["types"] == {"1": 0.5, "2": -0.25}
+    with simulation(tmp_path, result) as sim:
+        sim.run()
+    told = job_of(tmp_path, BODIES % ("sphere", "")).not_understood
+    assert any("rigid bodies of spheres" in why for _, why in told), told
 
 
 def test_particles_that_do_not_turn(tmp_path):
@@ -239,6 +316,15 @@ def test_directions_go_on_in_another_job(tmp_path):
     ("charmm/coul/long", ("improper_coeff 1 12 0", "improper_coeff 1 12 35"),
      "angle that is not 0"),
     ("weights", ("lj/coul 0 0 0.5", "lj/coul 0 0.2 0.5"), "expected 0 for pairs one and two"),
+    ("gromacs", ("special_bonds lj/coul 0 0 1", "special_bonds lj 0 0 0 coul 0 0 0.5"),
+     "the weight 0.5 of charges"),
+    ("spheres", ("fix 1 all nve/sphere", "fix 1 all nve/sphere\nfix 2 all langevin 1 1 1 7"),
+     "particles of the type 1 with different masses"),
+    ("dipole/cut", ("fix 1 all nve/sphere update dipole", "group a id 1:60\ngroup b id 61:125\n"
+                    "fix 1 a nve/sphere update dipole\nfix 9 b nve/sphere"),
+     "that one fix turns and another does not"),
+    ("gayberne y", ("nve/asphere", "brownian/asphere 1.0 7 gamma_t_eigen 1 2 2 gamma_r_eigen 1 2 "
+                    "2"), "acts along axes of frames"),
 ])
 def test_what_is_listed(tmp_path, name, change, said):
     assert change[0] in SCRIPTS[name]
@@ -250,7 +336,17 @@ def test_what_is_listed(tmp_path, name, change, said):
     ("10 5 0 0 4711 2.0 -4.0 0.5 mol water", "the keyword mol"),
     ("10 5 0 0 4711 2.0 -4.0 0.5", "fix gcmc of molecules"),
     ("10 5 5 1 4711 2.0 -4.0 0.5 mcmoves 1 1 0", "moves of molecules"),
-    ("10 5 5 1 4711 2.0 -4.0 0.5 region box", "the keyword region")])
+    ("10 5 5 1 4711 2.0 -4.0 0.5 region box", "the keyword region"),
+    ("10 5 5 1 4711 2.0 -4.0 0.5 group some", "with group, or tfac_insert"),
+    ("10 5 5 1 4711 2.0 -4.0 0.5 tfac_insert 1.7", "with group, or tfac_insert")])
 def test_what_is_listed_of_gcmc(tmp_path, words, said):
     told = job_of(tmp_path, GAS % ("", words)).not_understood
     assert any(said in why for _, why in told), [why for _, why in told]
+
+
+def test_exchange_of_a_group(tmp_path):
+    """A group by type is all that a job exchanges; one of some particles is listed."""
+    text = GAS % ("group gas type 1\ngroup few id 1:2", "10 5 5 1 4711 2.0 -4.0 0.5")
+    assert not job_of(tmp_path, text.replace("2 all gcmc", "2 gas gcmc")).not_understood
+    told = job_of(tmp_path, text.replace("2 all gcmc", "2 few gcmc")).not_understood
+    assert any("fix gcmc of the group few" in why for _, why in told), told
