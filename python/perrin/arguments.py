@@ -82,6 +82,13 @@ def existing_file(name, expected):
     return name
 
 
+def new_file(value, overwrite):
+    name = path(value, "path")
+    if os.path.exists(name) and not overwrite:
+        raise JobError(f"{name}: exists: overwrite=True replaces it")
+    return name
+
+
 def known_attribute(instance, name):
     """Refuses to set an attribute whose name is nearly that of one that there is: velocity."""
     if name.startswith("_") or hasattr(type(instance), name):

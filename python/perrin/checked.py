@@ -12,6 +12,7 @@ from perrin.errors import JobError
 
 _ALWAYS = 1 << 20  # bytes that are read whatever the file stores
 _PACKED = 1100  # deflate packs at most 1032 to one
+_WARNING = "warning: "  # of the program
 
 
 def find(group, path):
@@ -71,14 +72,22 @@ def members(values, particles, where):
     return values
 
 
-def converted(path, folder):
-    """The file as one of Perrin's own, in a folder: by `perrin convert`, with all its checks."""
-    out = os.path.join(folder, "trajectory.h5")
+def convert(path, out, *options):
+    """`perrin convert`, with all its checks, in a process of its own: it prints nothing here.
+    Returns what it has warned of."""
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     paths = [package] + os.environ.get("PYTHONPATH", "").split(os.pathsep)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in paths if p)}
-    done = subprocess.run([sys.executable, "-m", "perrin", "convert", path, out, "--to", "h5md"],
+    done = subprocess.run([sys.executable, "-m", "perrin", "convert", path, out, *options],
                           capture_output=True, text=True, env=environment)
     if done.returncode:
         raise JobError((done.stderr or done.stdout).strip())
+    return [line.removeprefix(_WARNING) for line in done.stderr.splitlines()
+            if line.startswith(_WARNING)]
+
+
+def converted(path, folder):
+    """The file as one of Perrin's own, in a folder."""
+    out = os.path.join(folder, "trajectory.h5")
+    convert(path, out, "--to", "h5md")
     return out

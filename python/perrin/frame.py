@@ -8,18 +8,11 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 
 import numpy as np
 
-from perrin import arguments, frame_file, show
-from perrin.errors import JobError, warn
+from perrin import arguments, checked, frame_file, show
+from perrin.errors import warn
 from perrin.view import Box
 
 Path = Union[str, "os.PathLike[str]"]
-
-
-def _new_file(path, overwrite):
-    name = arguments.path(path, "path")
-    if os.path.exists(name) and not overwrite:
-        raise JobError(f"{name}: exists: overwrite=True replaces it")
-    return name
 
 
 @dataclasses.dataclass
@@ -106,22 +99,32 @@ class Frame:
 
     def save(self, path: Path, overwrite: bool = False) -> None:
         """Writes a file of this frame, in the format of its name: H5MD (.h5), in which numbers keep
-        all their digits, or what `perrin convert` writes. What a format has no place for is named
-        in a warning."""
-        name = _new_file(path, overwrite)
-        if os.path.splitext(name)[1] in (".h5", ".h5md", ".hdf5"):
+        all their digits, or what `perrin convert` writes. Of rigid bodies and constraints a GSD
+        file is as to_gsd() writes it. What a format has no place for is named in a warning."""
+        name = arguments.new_file(path, overwrite)
+        extension = os.path.splitext(name)[1]
+        if held := self._held():
+            if extension == ".gsd":
+                return self.to_gsd(name, overwrite)
+            warn(f"{name}: the {held} of the frame are left out: GSD files (.gsd) have them")
+        if extension in (".h5", ".h5md", ".hdf5"):
             return frame_file.write(self, name)
-        from perrin._perrin import program
         with tempfile.TemporaryDirectory(prefix="perrin_") as folder:
             whole = os.path.join(folder, "frame.h5")
             frame_file.write(self, whole)
-            if program(["perrin", "convert", whole, name] + ["--overwrite"] * overwrite):
-                raise OSError(f"the frame could not be written to {name}")
+            for text in checked.convert(whole, name, *["--overwrite"] * overwrite):
+                warn(text.replace(whole, "the frame"))
+
+    def _held(self):
+        """What holds particles at their distances: "rigid bodies and constraints"."""
+        some = {"rigid bodies": self.sites.any(),
+                "constraints": self.constraints is not None and len(self.constraints) > 0}
+        return " and ".join(name for name, here in some.items() if here)
 
     def to_gsd(self, path: Path, overwrite: bool = False) -> None:
         """Writes a GSD file of this frame, with rigid bodies and constraints (needs gsd)."""
         from perrin import hoomd_frame
-        hoomd_frame.write(self, _new_file(path, overwrite))
+        hoomd_frame.write(self, arguments.new_file(path, overwrite))
 
     def to_hoomd(self) -> Any:
         """A gsd.hoomd.Frame (needs gsd): numbers become float32 when it is written, and the origin

@@ -21,6 +21,12 @@ def _rows(frame, name, width):
     return np.asarray(values)
 
 
+def absent(frame):
+    """[n] of bool: particles that are not there."""
+    names = np.array([name.endswith(ABSENT) for name in frame.type_names] or [False])
+    return names[frame.types]
+
+
 def _texts(names):
     return np.array([str(name).encode() for name in names])
 
@@ -87,8 +93,8 @@ class _File:
         self.fixed("particles/all/species", types, np.int32)
         self.fixed("particles/all/mass", _rows(frame, "masses", 1), f8, "mass")
         self.fixed("particles/all/charge", _rows(frame, "charges", 1), f8)
-        absent = np.array([name.endswith(ABSENT) for name in frame.type_names] or [False])
-        self.fixed("particles/all/id", np.where(absent[types], -1, np.arange(len(frame))), np.int32)
+        self.fixed("particles/all/id", np.where(absent(frame), -1, np.arange(len(frame))),
+                   np.int32)
 
     def parameters(self):
         frame, own = self.frame, "parameters/perrin/"

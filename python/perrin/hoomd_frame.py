@@ -1,10 +1,54 @@
 """Frames as those of the package gsd (gsd.hoomd), which HOOMD-blue and many readers take."""
 from __future__ import annotations
 
+import struct
+
 import numpy as np
 
 from perrin import frame_file
-from perrin.errors import warn
+from perrin.errors import JobError, warn
+
+MAGIC = struct.pack("<Q", 0x65DF65DF65DF65DF)  # GSD files begin with it
+
+
+def opened(path):
+    """A GSD file by gsd.fl, if it names particles/body; else None."""
+    with open(path, "rb") as file:
+        header = file.read(40)
+        # Magic number, index, its entries, names, their entries of 64 bytes.
+        _, _, _, names, entries = struct.unpack("<QQQQQ", header)
+        file.seek(names)
+        if b"particles/body\0" not in file.read(64 * entries):
+            return None
+    try:
+        import gsd.fl
+    except ImportError:
+        warn(f"{path}: its rigid bodies (particles/body) are read by gsd, and are left out: "
+             "pip install gsd")
+        return None
+    return gsd.fl.open(path, "r")
+
+
+def bodies(file, k, particles, where):
+    """particles/body of frame k of a file of gsd.fl: of each particle the number of its body's
+    centre, which has its own, and -1 in no body; None: there are no bodies. What is wrong is told,
+    as by the reader of `perrin convert`."""
+    name = "particles/body"
+    k = next((n for n in (k, 0) if file.chunk_exists(n, name)), None)
+    if k is None:
+        return None
+    found = np.asarray(file.read_chunk(k, name)).astype(np.int64)
+    if found.shape != (particles,):
+        raise JobError(f"{where}: frame {k}: {name}: must be an array of shape ({particles},), "
+                       f"got {found.shape}")
+    within = found != -1
+    centers = np.append(found == np.arange(particles), False)  # none for numbers out of range
+    number = np.where((found >= 0) & (found < particles), found, particles)
+    wrong = np.flatnonzero(within & ~centers[number])
+    if len(wrong):
+        warn(f"{where}: the rigid bodies of {within.sum()} particles ({name}) are left out: "
+             f"particle {wrong[0]} has {found[wrong[0]]}, which is no particle that is a centre")
+    return found if within.any() and not len(wrong) else None
 
 
 def is_one(value):
@@ -25,8 +69,22 @@ def open_axes(box):
     return ", ".join("xyz"[k] for k in range(box.dimension) if not box.periodic[k])
 
 
+def _without_absent(frame):
+    here = [k for k, name in enumerate(frame.type_names) if not name.endswith(frame_file.ABSENT)]
+    if len(here) == len(frame.type_names):
+        return frame
+    left = frame.without(frame_file.absent(frame))
+    left.types = np.searchsorted(here, left.types)
+    left.type_names = tuple(frame.type_names[k] for k in here)
+    return left
+
+
 def write(frame, path):
-    import gsd.hoomd
+    try:
+        import gsd.hoomd
+    except ImportError:
+        raise JobError("GSD files with rigid bodies or constraints are written by gsd: "
+                       "pip install gsd") from None
     with gsd.hoomd.open(path, "w") as file:
         if open_axes(frame.box):  # known to Perrin alone
             flags = np.array(frame.box.periodic, np.uint8).reshape(3, 1)
@@ -35,7 +93,9 @@ def write(frame, path):
 
 
 def of(frame):
+    """Particles that are not there (of a reservoir) and their types are left out."""
     import gsd.hoomd
+    frame = _without_absent(frame)
     made = gsd.hoomd.Frame()
     box = frame.box
     (lx, ly, lz), (xy, xz, yz) = box.lengths, box.tilts

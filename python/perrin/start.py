@@ -37,7 +37,9 @@ def in_file(job, entry, folder):
 def _write(entry, job, path):
     """Adds to the entry what the file does not say."""
     frame = entry["path"]
-    if frame.sites.any():
+    if frame.bodies is None:
+        _refuse_sites(frame.types, frame.type_names, job)
+    elif frame.sites.any():
         frame = _without_sites(frame, job)
     if frame.constraints is not None and not job.get("constraints"):
         warn("system: the frame has constraints and the job has none: the distances are free")
@@ -50,17 +52,44 @@ def _write(entry, job, path):
     frame_file.write(frame, path, {} if entry.get("units") == "job" else None)
 
 
+def _refuse_sites(types, type_names, job):
+    """Particles of a frame that says nothing of bodies, where the job would add its sites again."""
+    count = {name: np.count_nonzero(np.asarray(types) == k) for k, name in enumerate(type_names)}
+    for center, sites in _sites_of(job).items():
+        site = next((type for type in sites if count.get(type)), None)
+        if site is None or not count.get(center):
+            continue
+        raise JobError(
+            f"system: the frame has {count[site]} particles of type {site}, and does not say which "
+            f'are sites of rigid bodies: "bodies" of the job would add those of {center} again. '
+            "Expected a frame of sim.frame() or of a GSD file with bodies, the centres alone, or "
+            "frame.bodies = numpy.full(len(frame), -1) where none is a site")
+
+
+def _sites_of(job):
+    """The types of the sites of each type of centres; the engine tells what is wrong with them."""
+    bodies = job.get("bodies")
+    if not isinstance(bodies, Mapping):
+        return {}
+    return {center: [site.get("type") for site in body.get("sites") or ()
+                     if isinstance(site, Mapping)]
+            for center, body in bodies.items() if isinstance(body, Mapping)}
+
+
 def _without_sites(frame, job):
     """A job adds the sites of its bodies itself; they must be those of the frame."""
-    bodies = job.get("bodies")
-    if not bodies:
+    expected_sites = _sites_of(job)
+    if not job.get("bodies"):
         raise JobError('system: the frame has rigid bodies: expected "bodies" in the job, as '
                        "in that of the frame, or frame.bodies = None, which sets their sites free")
+    if frame.orientations is None:
+        raise JobError("system: the frame has rigid bodies without orientations: expected "
+                       'frame.orientations ("orientation" among the quantities of the observer)')
     sites = frame.sites
     count = np.bincount(frame.bodies[sites], minlength=len(frame))
     for k, name in enumerate(frame.type_names):
         of_type = (np.asarray(frame.types) == k) & ~sites
-        expected = len(bodies[name].get("sites", ())) if name in bodies else 0
+        expected = len(expected_sites.get(name, ()))
         wrong = np.flatnonzero(of_type & (count != expected))
         if len(wrong):
             raise JobError(f"system: the frame has {count[wrong[0]]} sites in the body of particle "
@@ -72,6 +101,8 @@ def _without_sites(frame, job):
 def _write_hoomd(snapshot, job, path):
     import gsd.hoomd
     body = snapshot.particles.body
+    if body is None and snapshot.particles.types and snapshot.particles.typeid is not None:
+        _refuse_sites(snapshot.particles.typeid, snapshot.particles.types, job)
     if job.get("bodies") and body is not None:
         body = np.asarray(body).astype(np.int64)
         sites = (body >= 0) & (body < len(body)) & (body != np.arange(len(body)))

@@ -12,8 +12,8 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple, Union, overload
 
 import numpy as np
 
-from perrin import arguments, checked, show
-from perrin.errors import JobError
+from perrin import arguments, checked, hoomd_frame, show
+from perrin.errors import JobError, warn
 from perrin.frame import Frame, Members
 from perrin.frame_file import LISTS
 from perrin.view import Box
@@ -43,21 +43,26 @@ class Trajectory:
         self.path = arguments.existing_file(
             arguments.path(path, "path"), "a trajectory: what the observer \"trajectory\" has "
             "written, or what perrin convert reads")
-        self._folder, self._file, self._opened = None, None, None
+        self._folder, self._file, self._opened, self._gsd = None, None, None, None
         with builtins.open(self.path, "rb") as file:
             head = file.read(8)
         is_hdf5 = head == b"\x89HDF\r\n\x1a\n"
-        source = self._unpacked() if head[:2] == b"\x1f\x8b" else self.path
+        source = self.path
+        if head[:2] == b"\x1f\x8b":
+            source = self._unpacked()
+            with builtins.open(source, "rb") as file:
+                head = file.read(8)
         if is_hdf5:
             self._file = _h5py().File(self.path, "r")
         if not is_hdf5 or not self._is_own():
             if self._file is not None:
                 self._file.close()
             self._file = _h5py().File(checked.converted(source, self._temporary()), "r")
+        self._gsd = hoomd_frame.opened(source) if head == hoomd_frame.MAGIC else None
         self._look_at_file()
 
     def _open_group(self, path, group):
-        self.path, self._folder = f"{os.fspath(path)}:{group}", None
+        self.path, self._folder, self._gsd = f"{os.fspath(path)}:{group}", None, None
         self._opened = _h5py().File(path, "r")
         self._file = checked.find(self._opened, group)
         if self._file is None or not self._is_own():
@@ -231,7 +236,14 @@ class Trajectory:
         return Frame(int(step), float(time), box, value["position"].astype(float) + box.origin,
                      value["image"], value["velocity"], value["force"], species,
                      tuple(self.type_names), value["orientation"], value["angular_momentum"],
-                     value["torque"], **self._beside(k), units=self._all_units())
+                     value["torque"], **self._beside(k), bodies=self._bodies(k),
+                     units=self._all_units())
+
+    def _bodies(self, k):
+        """H5MD, into which GSD is converted, has no place for them."""
+        if self._gsd is None:
+            return None
+        return hoomd_frame.bodies(self._gsd, k, self._particles, self.path)
 
     def _beside(self, k):
         """What is there once for all frames, mostly."""
@@ -293,6 +305,8 @@ class Trajectory:
             self._opened.close()
         elif self._file is not None:
             self._file.close()
+        if self._gsd is not None:
+            self._gsd.close()
         if self._folder is not None:
             self._folder.cleanup()
 
@@ -333,11 +347,12 @@ class Trajectory:
             yield box, points
 
     def to_gsd(self, path: Union[str, os.PathLike[str]], overwrite: bool = False) -> None:
-        """Writes a GSD file of all frames, as `perrin convert`."""
-        from perrin._perrin import program
+        """Writes a GSD file of all frames, as `perrin convert`. What GSD has no place for is named
+        in a warning."""
         self._require_file()
-        if program(["perrin", "convert", self.path, os.fspath(path)] + ["--overwrite"] * overwrite):
-            raise OSError(f"{self.path} could not be converted to {path}")
+        name = arguments.new_file(path, overwrite)
+        for text in checked.convert(self.path, name, *["--overwrite"] * overwrite):
+            warn(text)
 
 
 def open(path: Union[str, os.PathLike[str]]) -> Trajectory:

@@ -1,4 +1,8 @@
 """Frames of a simulation: out of it, through files, and into another one."""
+import gzip
+import sys
+import warnings
+
 import numpy as np
 import pytest
 
@@ -152,6 +156,109 @@ def test_bodies():
     assert len(start({**job, "system": frame, "bodies": {}, "forces": []})) == len(frame)
 
 
+@pytest.fixture
+def recorded(tmp_path):
+    """The folder of a run of dumbbells, and its last frame."""
+    turn = ["position", "image", "velocity", "orientation", "angular_momentum"]
+    job = {**dumbbells(), "observers": [
+        {"type": "trajectory", "stride": 20, "quantities": turn},
+        {"type": "gsd", "stride": 20, "quantities": turn},
+        {"type": "gsd", "stride": 20, "file": "unturned.gsd"}]}
+    with perrin.Simulation(job, output_dir=tmp_path) as sim:
+        sim.run(40)
+        return tmp_path, sim.frame()
+
+
+def test_sites_of_a_frame_are_not_added_again(recorded):
+    """H5MD does not say which particles are sites."""
+    folder, frame = recorded
+    with perrin.open(folder / "trajectory.h5") as trajectory:
+        last = trajectory[-1]
+    assert last.bodies is None and len(last) == 192
+    pattern = "128 particles of type A, .* of D again. Expected .*sim.frame"
+    with pytest.raises(perrin.JobError, match=pattern):
+        start({**dumbbells(), "system": last})
+    with pytest.raises(perrin.JobError, match=pattern):
+        start({**dumbbells(), "system": {"type": "file", "path": last}})
+    again = start({**dumbbells(), "system": last.without(last.types == 1)}).frame()
+    np.testing.assert_array_equal(again.bodies, frame.bodies)
+    np.testing.assert_allclose(again.box.nearest(again.positions - frame.positions), 0, atol=1e-5)
+    last.bodies = np.full(len(last), -1)  # particles of type A that are free
+    assert len(start({**dumbbells(), "system": last, "forces": []})) == 320
+    pytest.importorskip("gsd.hoomd")
+    frame.bodies = None
+    with pytest.raises(perrin.JobError, match=pattern):
+        start({**dumbbells(), "system": frame.to_hoomd()})
+
+
+def test_bodies_of_gsd_files_are_read(recorded, monkeypatch):
+    gsd = pytest.importorskip("gsd.hoomd")
+    folder, frame = recorded
+    with open(folder / "trajectory.gsd", "rb") as plain, gzip.open(folder / "a.gsd.gz", "w") as out:
+        out.write(plain.read())
+    for name in ("trajectory.gsd", "a.gsd.gz"):
+        with perrin.open(folder / name) as trajectory:
+            assert [step.bodies.tolist() for step in trajectory] == [frame.bodies.tolist()] * 3
+            last = trajectory[-1]
+        again = start({**dumbbells(), "system": last}).frame()
+        np.testing.assert_array_equal(again.bodies, frame.bodies)
+        # The file has float32 of lengths up to 3.5.
+        np.testing.assert_allclose(again.box.nearest(again.positions - frame.positions), 0,
+                                   atol=4e-6)
+    with perrin.open(folder / "unturned.gsd") as trajectory:
+        with pytest.raises(perrin.JobError, match="rigid bodies without orientations"):
+            start({**dumbbells(), "system": trajectory[-1]})
+    with gsd.open(folder / "trajectory.gsd") as file:
+        found = file[0]
+    found.particles.body[70] = 69
+    with gsd.open(folder / "wrong.gsd", "w") as file:
+        file.append(found)
+    with perrin.open(folder / "wrong.gsd") as trajectory:
+        with pytest.warns(perrin.JobWarning, match="of 192 particles .* particle 70 has 69"):
+            assert trajectory[0].bodies is None
+    monkeypatch.setitem(sys.modules, "gsd.fl", None)
+    with pytest.warns(perrin.JobWarning, match="rigid bodies .* are left out: pip install gsd"):
+        with perrin.open(folder / "trajectory.gsd") as trajectory:
+            assert trajectory[0].bodies is None
+
+
+@pytest.mark.parametrize("name", ["frame.h5", "frame.xyz"])
+def test_bodies_that_a_file_has_no_place_for_are_named(tmp_path, name, capfd):
+    frame = later(dumbbells()).frame()
+    with pytest.warns(perrin.JobWarning, match=f"{name}: the rigid bodies of the frame") as warned:
+        frame.save(tmp_path / name)
+    assert all(one.filename == __file__ for one in warned)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_gsd_has_a_place_for_bodies(tmp_path):
+    pytest.importorskip("gsd.hoomd")
+    frame = later(dumbbells()).frame()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        frame.save(tmp_path / "frame.gsd")
+    with perrin.open(tmp_path / "frame.gsd") as trajectory:
+        np.testing.assert_array_equal(trajectory[0].bodies, frame.bodies)
+
+
+def test_saving_prints_nothing(tmp_path, capfd):
+    """What `perrin convert` warns of are warnings of Python."""
+    frame = later(polymers()).frame()
+    with pytest.warns(perrin.JobWarning, match="frame.gsd: numbers of molecules are left out"):
+        frame.save(tmp_path / "frame.gsd")
+    with pytest.warns(perrin.JobWarning, match="bonds, angles and dihedrals are left out"):
+        frame.save(tmp_path / "frame.xyz")
+    frame.save(tmp_path / "frame.h5")
+    with perrin.open(tmp_path / "frame.h5") as trajectory:
+        with pytest.warns(perrin.JobWarning, match="numbers of molecules are left out"):
+            trajectory.to_gsd(tmp_path / "all.gsd")
+        with pytest.raises(perrin.JobError, match="all.gsd: exists: overwrite=True"):
+            trajectory.to_gsd(tmp_path / "all.gsd")
+    with pytest.raises(perrin.JobError, match="frame.foo: unknown format"):
+        frame.save(tmp_path / "frame.foo")
+    assert capfd.readouterr() == ("", "")
+
+
 def test_files_of_frames(tmp_path):
     job = polymers()
     frame = later(job).frame()
@@ -271,8 +378,13 @@ def test_constraints_are_not_lost_silently(tmp_path):
         start({**{k: v for k, v in job.items() if k != "constraints"}, "system": frame,
                "ignore": ["bonds"]})
     frame.to_gsd(tmp_path / "frame.gsd")
-    with gsd.open(tmp_path / "frame.gsd") as file:
-        np.testing.assert_array_equal(file[0].constraints.group, frame.constraints)
+    with pytest.warns(perrin.JobWarning, match="numbers of molecules"):
+        frame.save(tmp_path / "saved.gsd")
+    for name in ("frame.gsd", "saved.gsd"):
+        with gsd.open(tmp_path / name) as file:
+            np.testing.assert_array_equal(file[0].constraints.group, frame.constraints)
+    with pytest.warns(perrin.JobWarning, match="saved.h5: the constraints of the frame are left"):
+        frame.save(tmp_path / "saved.h5")
 
 
 def test_velocities_that_are_drawn_anew_are_told(liquid):
@@ -315,7 +427,7 @@ def test_a_run_from_a_frame_resumes(liquid, tmp_path, program):
     subprocess.run([program, "resume", "checkpoint.h5", "--quiet"], cwd=tmp_path, check=True)
 
 
-def test_particles_that_are_not_there():
+def test_particles_that_are_not_there(tmp_path):
     """A frame of a grand canonical job has room for more: a start has those that are there."""
     job = {"seed": 3, "device": DEVICE,
            "system": {"type": "random", "particles": {"A": 40}, "box": [7, 7, 7],
@@ -332,3 +444,16 @@ def test_particles_that_are_not_there():
     del job["reservoir"]
     again = perrin.Simulation({**job, "system": frame, "stages": [STAGE]})
     np.testing.assert_array_equal(again.positions, frame.positions[there])
+    gsd = pytest.importorskip("gsd.hoomd")
+    frame.to_gsd(tmp_path / "to.gsd")
+    frame.save(tmp_path / "saved.gsd")
+    middle = frame.box.origin + frame.box.edges.sum(axis=0) / 2
+    made = [frame.to_hoomd()]
+    for name in ("to.gsd", "saved.gsd"):
+        with gsd.open(tmp_path / name) as file:
+            made.append(file[0])
+    for one in made:
+        assert (one.particles.N, one.particles.types) == (there.sum(), ["A"])
+        assert not one.particles.typeid.any()
+        np.testing.assert_allclose(one.particles.position, frame.positions[there] - middle,
+                                   atol=1e-6)
