@@ -32,7 +32,7 @@ def poisson_boltzmann(xi, r, energy):
     return fraction
 
 
-def fuoss_katchalsky_marcus(xi, r, rod=ROD, cell=CELL):
+def fuoss_katchalsky_lifson(xi, r, rod=ROD, cell=CELL):
     """The same of hard surfaces, in closed form, for xi > 1 and cells that are not too small; and
     the Manning radius, within which the fraction is 1 - 1/xi."""
     low, high = 1e-9, 10.0
@@ -70,7 +70,7 @@ def rods(folder, axes):
         text = f"xi {xi:g}: within 2 {numpy.interp(2, edge, mean):.4f} ± " \
                f"{numpy.interp(2, edge, error):.4f}, theory {numpy.interp(2, r, expected):.4f}"
         if xi > 1:
-            _, manning = fuoss_katchalsky_marcus(xi, r)
+            _, manning = fuoss_katchalsky_lifson(xi, r)
             text += f"; within the Manning radius {manning:.3f} " \
                     f"{numpy.interp(manning, edge, mean):.4f} ± " \
                     f"{numpy.interp(manning, edge, error):.4f}, 1 - 1/xi = {1 - 1 / xi:.4f}"

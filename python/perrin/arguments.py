@@ -89,6 +89,20 @@ def new_file(value, overwrite):
     return name
 
 
+def unit(units, quantity, known, where):
+    """The value in `known` of the unit that units of a job name for a quantity."""
+    if not isinstance(units, Mapping):
+        raise JobError(f'{where}: units: must be "lj" or a dict of the units of length, energy and '
+                       f"mass, got {units!r}")
+    expected = "expected " + ", ".join(known)
+    if quantity not in units:
+        raise JobError(f"{where}: units.{quantity}: is missing; {expected}")
+    name = units[quantity]
+    if not isinstance(name, str) or name not in known:
+        raise JobError(f"{where}: units.{quantity}: unknown unit {name!r}; {expected}")
+    return known[name]
+
+
 def known_attribute(instance, name):
     """Refuses to set an attribute whose name is nearly that of one that there is: velocity."""
     if name.startswith("_") or hasattr(type(instance), name):

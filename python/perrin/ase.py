@@ -13,6 +13,7 @@ import numpy as np
 from ase.calculators.calculator import (Calculator, PropertyNotImplementedError, all_changes)
 from ase.cell import Cell
 
+from perrin import arguments
 from perrin.errors import JobError
 from perrin.frame import Frame, Members
 from perrin.simulation import Simulation
@@ -54,10 +55,10 @@ class Perrin(Calculator):  # type: ignore[misc]
                          zip(self._lists, (bonds, angles, dihedrals, impropers))
                          if given is not None}
         self._job, self._where = dict(job or {}), {"device": device, "threads": threads}
-        if isinstance(units, str):
-            self._length, self._energy = 1.0, 1.0
-        else:
-            self._length, self._energy = _LENGTHS[units["length"]], _ENERGIES[units["energy"]]
+        self._length, self._energy = 1.0, 1.0
+        if units != "lj":
+            self._length = arguments.unit(units, "length", _LENGTHS, "Perrin()")
+            self._energy = arguments.unit(units, "energy", _ENERGIES, "Perrin()")
         self.simulation: Optional[Simulation] = None  # of the last atoms
 
     def calculate(self, atoms=None, properties=("energy",), system_changes=all_changes):

@@ -44,7 +44,6 @@ class JobError(ValueError):
         self.problems = [Problem(path, line, _in_python(message))
                          for path, line, message in problems]
 
-
     def renamed(self, path, name):
         """The same, with another name for a file."""
         made = JobError(renamed(str(self), path, name))

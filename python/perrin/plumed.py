@@ -14,6 +14,7 @@ from typing import Any, List, Mapping, Union
 
 import numpy as np
 
+from perrin import arguments
 from perrin.errors import JobError
 from perrin.python_force import PythonForce
 
@@ -30,7 +31,10 @@ class _Bias:
 
     def __init__(self, lines: str, timestep: float, units: Union[str, Mapping[str, str]],
                  temperature: float, log: str, kernel: str) -> None:
-        self._lines, self._timestep, self._units = lines, timestep, units
+        self._lines, self._timestep = lines, timestep
+        self._scales = None if units == "lj" else [  # nm, kJ/mol, u
+            arguments.unit(units, name, known, "plumed_force()") for name, known in
+            (("length", _NM), ("energy", _KJ_PER_MOL), ("mass", _U))]
         self._temperature, self._log, self._kernel = temperature, log, kernel
         self._plumed: Any = None
         self._step = -1
@@ -75,12 +79,11 @@ class _Bias:
             raise JobError("plumed_force(): PLUMED takes boxes of three dimensions that are "
                            f"periodic along all axes or none, got {particles.box}")
         p = plumed.Plumed(kernel=self._kernel or None)
-        if isinstance(self._units, str):
+        if self._scales is None:
             p.cmd("setNaturalUnits")
             k_boltzmann = 1.0
         else:
-            nm, kj = _NM[self._units["length"]], _KJ_PER_MOL[self._units["energy"]]
-            mass = _U[self._units["mass"]]
+            nm, kj, mass = self._scales
             p.cmd("setMDLengthUnits", nm)
             p.cmd("setMDEnergyUnits", kj)
             p.cmd("setMDMassUnits", mass)

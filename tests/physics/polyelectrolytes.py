@@ -54,7 +54,7 @@ class Rod(JobCase):
         r = numpy.exp(numpy.linspace(0, math.log(8), 20000))
         for xi in (1.5, 3.0):
             numpy.testing.assert_allclose(plot.poisson_boltzmann(xi, r, 0 * r),
-                                          plot.fuoss_katchalsky_marcus(xi, r)[0], atol=1e-5)
+                                          plot.fuoss_katchalsky_lifson(xi, r)[0], atol=1e-5)
         for xi, many, steps in ((0.7, 64, 50000), (2.0, 128, 50000)):
             expected = self.expected(xi)
             strong, strong_error, coupling = self.counterions(xi, many // 2, steps)

@@ -29,6 +29,34 @@ def test_options(liquid, options, said):
         perrin.Simulation(liquid, **options)
 
 
+UNITS = {"length": "nm", "energy": "kJ/mol", "mass": "u"}
+
+
+@pytest.mark.parametrize("units, said", [
+    ({**UNITS, "length": "inch"}, "units.length: unknown unit 'inch'; expected nm, angstrom, Å, um"),
+    ({**UNITS, "energy": "Ry"}, "units.energy: unknown unit 'Ry'; expected kJ/mol, kcal/mol, eV"),
+    ({**UNITS, "energy": ["eV"]}, r"units.energy: unknown unit \['eV'\]"),
+    ({"energy": "eV", "mass": "u"}, "units.length: is missing; expected nm"),
+    ("real", "units: must be \"lj\" or a dict .* got 'real'"),
+    (None, "units: must be \"lj\" or a dict .* got None"),
+])
+def test_units(units, said):
+    """Those of a calculator and of a bias, before either of them is asked for a force."""
+    from perrin.plumed import plumed_force
+    with pytest.raises(perrin.JobError, match=r"plumed_force\(\): " + said):
+        plumed_force("d: DISTANCE ATOMS=1,2", timestep=0.001, units=units)
+    pytest.importorskip("ase")
+    from perrin.ase import Perrin
+    with pytest.raises(perrin.JobError, match=r"Perrin\(\): " + said):
+        Perrin([], units=units)
+
+
+def test_units_of_mass():
+    from perrin.plumed import plumed_force
+    with pytest.raises(perrin.JobError, match="units.mass: unknown unit 'mg'; expected u, g/mol, kg"):
+        plumed_force("d: DISTANCE ATOMS=1,2", timestep=0.001, units={**UNITS, "mass": "mg"})
+
+
 def test_methods(liquid):
     sim = perrin.Simulation(liquid)
     n = len(sim)
