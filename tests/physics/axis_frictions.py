@@ -5,17 +5,14 @@ against theory, forces, rigid bodies, resumed runs and several processes, mistak
     axis_frictions.py PERRIN [unittest arguments]
 """
 
-import copy
 import math
-import shutil
-import subprocess
 import sys
 import unittest
 
 import h5py
 import numpy
 
-from job_case import DEVICE, PERRIN, JobCase
+from job_case import JobCase
 
 KT, DT = 1.5, 0.002
 XI = numpy.array([1.0, 2.0, 4.0])
@@ -204,35 +201,14 @@ class AxisFrictions(JobCase):
                 "plane": job(flat, wca, system={**PLANE, "cells": [20, 20, 1]}, **more)}
 
     def state(self, folder):
-        return [self.words(name, folder).tobytes()
-                for name in ("orientation", "torque", "position")]
+        return {name: self.words(name, folder).tobytes()
+                for name in ("orientation", "torque", "position")}
 
     def test_stopped_and_resumed(self):
-        for name, text in self.interacting().items():
-            with self.subTest(name):
-                self.run_job(text, folder="whole")
-                half = copy.deepcopy(text)
-                half["stages"][0]["steps"] = 90
-                self.run_job(half, folder="half")
-                done = self.perrin("resume", self.path("half", "checkpoint.h5"), "--set",
-                                   "stages[0].steps=200", "--device", DEVICE, "--threads", "1",
-                                   "--output-dir", self.path("half"))
-                self.assertEqual(done.returncode, 0, done.stderr)
-                self.assertEqual(self.state("half"), self.state("whole"))
+        self.check_resumed(self.interacting())
 
     def test_any_number_of_processes(self):
-        if not shutil.which("mpirun") or "Open MPI" not in self.perrin("info").stdout:
-            self.skipTest("no MPI")
-        for name, text in self.interacting().items():
-            with self.subTest(name):
-                text["processes"] = {"particles": 1}
-                self.run_job(text, folder="whole")
-                done = subprocess.run(
-                    ["mpirun", "--oversubscribe", "--allow-run-as-root", "-np", "3", PERRIN, "run",
-                     "job.json", "--device", DEVICE, "--output-dir", "three", "--overwrite"],
-                    cwd=self.folder, capture_output=True, text=True, timeout=300)
-                self.assertEqual(done.returncode, 0, done.stderr)
-                self.assertEqual(self.state("three"), self.state("whole"))
+        self.check_processes(self.interacting())
 
     def test_mistakes(self):
         axes = {**BROWNIAN, "frictions_of_axes": {"A": [1, 2, 3]}}

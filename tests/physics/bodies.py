@@ -9,14 +9,12 @@ import copy
 import json
 import math
 import os
-import shutil
-import subprocess
 import unittest
 
 import h5py
 import numpy
 
-from job_case import DEVICE, PERRIN, JobCase
+from job_case import JobCase
 
 LJ = {"type": "lennard_jones", "cutoff": 2.5, "truncation": "force_shift",
       "pairs": [{"types": ["A", "A"], "epsilon": 0.5, "sigma": 0.7}]}
@@ -248,7 +246,6 @@ class Bodies(JobCase):
         error = math.hypot(self.error(density), 0.4 * 0.7 * error)
         self.assertLess(abs(density.mean() - 0.4), 4 * error, (density.mean(), error))
         self.assertLess(error, 0.01)
-
 
     def test_fire_finds_minima_of_places_and_directions(self):
         # Two dimers: at best all four distances between their sites are that of the lowest energy,
@@ -596,43 +593,10 @@ class Bodies(JobCase):
                 "molecule": {"displacement": 0.1, "rotation": 0.5}}
 
     def test_any_number_of_processes(self):
-        if not shutil.which("mpirun") or "Open MPI" not in subprocess.run(
-                [PERRIN, "info"], capture_output=True, text=True).stdout:
-            self.skipTest("no MPI")
-        for name, text in self.kinds().items():
-            with self.subTest(name):
-                text["processes"] = {"particles": 1}
-                self.run_job(text, folder="whole")
-                done = subprocess.run(
-                    ["mpirun", "--oversubscribe", "--allow-run-as-root", "-np", "3", PERRIN, "run",
-                     "job.json", "--device", DEVICE, "--output-dir", "three", "--overwrite"],
-                    cwd=self.folder, capture_output=True, text=True, timeout=300)
-                self.assertEqual(done.returncode, 0, done.stderr)
-                self.same_state("three", "whole")
-                rows = [self.column(column, folder) for folder in ("three", "whole")
-                        for column in ("pressure", "total_energy")]
-                for a, b in zip(rows[:2], rows[2:]):
-                    numpy.testing.assert_array_equal(a, b)
-
-    def same_state(self, one, other):
-        one, other = self.state(one), self.state(other)
-        self.assertEqual([name for name in other if one[name] != other[name]], [])
+        self.check_processes(self.kinds(), ("pressure", "total_energy"))
 
     def test_stopped_and_resumed(self):
-        for name, text in self.kinds().items():
-            with self.subTest(name):
-                self.run_job(text, folder="whole", threads="1")
-                half = copy.deepcopy(text)
-                length, some, all = ("steps", 90, 200)
-                if "sweeps" in half["stages"][0]:
-                    length, some, all = ("sweeps", 18, 40)
-                half["stages"][0][length] = some
-                self.run_job(half, folder="half")
-                done = self.perrin("resume", self.path("half", "checkpoint.h5"), "--set",
-                                   f"stages[0].{length}={all}", "--device", DEVICE,
-                                   "--threads", "2", "--output-dir", self.path("half"))
-                self.assertEqual(done.returncode, 0, done.stderr)
-                self.same_state("half", "whole")
+        self.check_resumed(self.kinds())
 
     def from_file(self, path, **more):
         """A job that goes on from the last frame of a file."""

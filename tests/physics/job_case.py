@@ -1,5 +1,6 @@
 """What tests of whole jobs have in common: a folder of their own, runs of the program, files."""
 
+import copy
 import json
 import math
 import os
@@ -51,6 +52,54 @@ class JobCase(unittest.TestCase):
                            *["--overwrite"] * self.overwrite, *arguments)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done
+
+    def need_mpi(self):
+        if not shutil.which("mpirun") or "Open MPI" not in self.perrin("info").stdout:
+            self.skipTest("no MPI")
+
+    def run_by_three(self, folder):
+        """Three processes run job.json, as run_job() has written it."""
+        done = subprocess.run(
+            ["mpirun", "--oversubscribe", "--allow-run-as-root", "-np", "3", PERRIN, "run",
+             "job.json", "--device", DEVICE, "--output-dir", folder, "--overwrite"],
+            cwd=self.folder, capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def same_state(self, one, other):
+        """By state(folder), a dict."""
+        one, other = self.state(one), self.state(other)
+        self.assertEqual([name for name in other if one[name] != other[name]], [])
+
+    def check_processes(self, jobs, columns=()):
+        """Three processes give each job the state of one, and the same columns of the table."""
+        self.need_mpi()
+        for name, text in jobs.items():
+            with self.subTest(name):
+                text = {**text, "processes": {"particles": 1}}
+                self.run_job(text, folder="whole")
+                self.run_by_three("three")
+                self.same_state("three", "whole")
+                for column in columns:
+                    numpy.testing.assert_array_equal(self.column(column, "three"),
+                                                     self.column(column, "whole"))
+
+    def check_resumed(self, jobs):
+        """Each job, stopped a little before its half and resumed by another number of threads, has
+        the state of one that was not."""
+        for name, text in jobs.items():
+            with self.subTest(name):
+                self.run_job(text, folder="whole")
+                half = copy.deepcopy(text)
+                stage = half["stages"][0]
+                length = "sweeps" if "sweeps" in stage else "steps"
+                end = stage[length]
+                stage[length] = 9 * end // 20
+                self.run_job(half, folder="half")
+                done = self.perrin("resume", self.path("half", "checkpoint.h5"), "--set",
+                                   f"stages[0].{length}={end}", "--device", DEVICE, "--threads",
+                                   "1", "--output-dir", self.path("half"))
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.same_state("half", "whole")
 
     def kill(self, process, k):
         process.kill()

@@ -16,7 +16,7 @@ import unittest
 import h5py
 import numpy
 
-from job_case import DEVICE, PERRIN, JobCase
+from job_case import PERRIN, JobCase
 
 try:
     import gsd.hoomd
@@ -226,16 +226,10 @@ class OrientationFiles(JobCase):
             self.assertIn(what, done.stderr)
 
     def test_any_number_of_processes(self):
-        if not shutil.which("mpirun") or "Open MPI" not in subprocess.run(
-                [PERRIN, "info"], capture_output=True, text=True).stdout:
-            self.skipTest("no MPI")
+        self.need_mpi()
         text = job(TRAJECTORY, GSD, processes={"particles": 1})
         self.run_job(text, folder="one")
-        done = subprocess.run(
-            ["mpirun", "--oversubscribe", "--allow-run-as-root", "-np", "3", PERRIN, "run",
-             "job.json", "--device", DEVICE, "--output-dir", "three", "--overwrite"],
-            cwd=self.folder, capture_output=True, text=True, timeout=300)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.run_by_three("three")
         for name in ("position", "orientation", "angular_momentum"):
             numpy.testing.assert_array_equal(self.frames(name, "three"), self.frames(name, "one"))
         if gsd:

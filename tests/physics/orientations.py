@@ -5,18 +5,15 @@ equipartition, rotational diffusion, resumed runs and several processes, mistake
     orientations.py PERRIN [unittest arguments]
 """
 
-import copy
 import json
 import math
 import os
-import shutil
-import subprocess
 import unittest
 
 import h5py
 import numpy
 
-from job_case import DEVICE, PERRIN, JobCase
+from job_case import DEVICE, JobCase
 
 GAY_BERNE = {"type": "gay_berne", "cutoff": 4, "truncation": "energy_shift",
              "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]}
@@ -509,41 +506,20 @@ class Orientations(JobCase):
                            "barostat": {"pressure": 0.1, "tau": 1}}, GAY_BERNE, steps=200)}
 
     def state(self, folder):
-        return [self.words(name, folder).tobytes() for name in (
-            "orientation", "angular_momentum", "torque", "velocity", "position")] + [
-                self.frames("torque", folder).tobytes()] + [
-                    self.column(name, folder, kind + ".h5").tobytes() for kind, names in (
-                        ("patch_bonds", ("bonds", "distribution", "clusters", "sizes")),
-                        ("orientational_correlation", ("g", "g_1", "g_2", "h110")))
-                    for name in names]
+        found = {name: self.words(name, folder) for name in (
+            "orientation", "angular_momentum", "torque", "velocity", "position")}
+        found["torque of frames"] = self.frames("torque", folder)
+        for kind, names in (("patch_bonds", ("bonds", "distribution", "clusters", "sizes")),
+                            ("orientational_correlation", ("g", "g_1", "g_2", "h110"))):
+            for name in names:
+                found[f"{kind}: {name}"] = self.column(name, folder, kind + ".h5")
+        return {name: values.tobytes() for name, values in found.items()}
 
     def test_stopped_and_resumed(self):
-        for name, text in self.kinds().items():
-            with self.subTest(name):
-                self.run_job(text, folder="whole")
-                half = copy.deepcopy(text)
-                half["stages"][0]["steps"] = 90
-                self.run_job(half, folder="half")
-                done = self.perrin("resume", self.path("half", "checkpoint.h5"), "--set",
-                                   "stages[0].steps=200", "--device", DEVICE, "--threads", "1",
-                                   "--output-dir", self.path("half"))
-                self.assertEqual(done.returncode, 0, done.stderr)
-                self.assertEqual(self.state("half"), self.state("whole"))
+        self.check_resumed(self.kinds())
 
     def test_any_number_of_processes(self):
-        if not shutil.which("mpirun") or "Open MPI" not in subprocess.run(
-                [PERRIN, "info"], capture_output=True, text=True).stdout:
-            self.skipTest("no MPI")
-        for name, text in self.kinds().items():
-            with self.subTest(name):
-                text["processes"] = {"particles": 1}
-                self.run_job(text, folder="whole")
-                done = subprocess.run(
-                    ["mpirun", "--oversubscribe", "--allow-run-as-root", "-np", "3", PERRIN, "run",
-                     "job.json", "--device", DEVICE, "--output-dir", "three", "--overwrite"],
-                    cwd=self.folder, capture_output=True, text=True, timeout=300)
-                self.assertEqual(done.returncode, 0, done.stderr)
-                self.assertEqual(self.state("three"), self.state("whole"))
+        self.check_processes(self.kinds())
 
     def test_traversals_agree(self):
         ways = ["clusters", "cells", "verlet_list"] if DEVICE == "cpu" else [

@@ -85,8 +85,9 @@ def test_other_units(crystal):
 
 
 def test_forces_are_the_derivative_of_the_energy(crystal):
-    """Central differences, of which the error is h²/6 f''' and the rounding of the energy over h:
-    with h = 0.02 Å less than 1e-3 of the largest force."""
+    """Central differences: their error is h²/6 of the second derivative of the force, and the
+    rounding of the energy over h. With h = 0.02 Å those of ASE's own calculator, in double
+    precision, are wrong by up to 1.9e-4 of the largest force; rounding adds 5e-5."""
     crystal.calc = calculator()
     forces, h = crystal.get_forces(), 0.02
     for atom, axis in ((0, 0), (17, 1), (100, 2)):
@@ -96,10 +97,12 @@ def test_forces_are_the_derivative_of_the_energy(crystal):
             energies.append(crystal.get_potential_energy())
             crystal.positions[atom, axis] -= sign * h
         slope = -(energies[0] - energies[1]) / (2 * h)
-        assert slope == pytest.approx(forces[atom, axis], abs=3e-3 * np.abs(forces).max())
+        assert slope == pytest.approx(forces[atom, axis], abs=4e-4 * np.abs(forces).max())
 
 
 def test_stress_is_the_derivative_by_strain(crystal):
+    """Central differences of ASE's own calculator, in double precision, are wrong by up to 1.2e-4
+    of the largest component with this h; rounding of the energy adds 6e-5."""
     crystal.calc = calculator()
     stress, cell, h = crystal.get_stress(), crystal.cell.copy(), 1e-3
     volume = crystal.get_volume()
@@ -113,12 +116,14 @@ def test_stress_is_the_derivative_by_strain(crystal):
             energies.append(crystal.get_potential_energy())
             crystal.set_cell(cell, scale_atoms=True)
         slope = (energies[0] - energies[1]) / (2 * h * volume)
-        assert slope == pytest.approx(stress[k], abs=5e-3 * np.abs(stress).max()), k
+        assert slope == pytest.approx(stress[k], abs=3e-4 * np.abs(stress).max()), k
 
 
 def test_motion_is_perrin_s_own(crystal):
     """Velocity Verlet of ASE with these forces, and the job of the same numbers: positions after 60
-    steps of 2 fs, and the total energy of both."""
+    steps of 2 fs, and the total energy of both. Forces of some 0.2 eV/Å that single precision has
+    wrong by 1e-6 displace an atom by f t²/2m = 4e-7 Å in this time, and the energy of -14 eV has
+    8e-7 eV for its last bit: five times these are allowed."""
     speed = np.sqrt(60 * ase.units.kB / crystal.get_masses()[0])
     crystal.set_velocities(speed * np.random.default_rng(2).normal(size=(len(crystal), 3)))
     crystal.calc = calc = calculator()
@@ -132,8 +137,8 @@ def test_motion_is_perrin_s_own(crystal):
                                                  "timestep": 2 * ase.units.fs}}]})
     VelocityVerlet(crystal, 2 * ase.units.fs).run(60)
     own.run(60)
-    np.testing.assert_allclose(own.unwrapped @ calc._turn, crystal.positions, atol=1e-4)
-    assert own.totals.total == pytest.approx(crystal.get_total_energy(), abs=1e-4)
+    np.testing.assert_allclose(own.unwrapped @ calc._turn, crystal.positions, atol=2e-6)
+    assert own.totals.total == pytest.approx(crystal.get_total_energy(), abs=4e-6)
     # The error of velocity Verlet is some (ω h)²/8 of the kinetic energy, with ω below 1e13/s.
     kinetic = crystal.get_kinetic_energy()
     assert crystal.get_total_energy() == pytest.approx(begin, abs=1e-3 * kinetic)
