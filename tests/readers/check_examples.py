@@ -60,6 +60,7 @@ def run_short(perrin, name, job, folder, source):
     stages = [{**STAGE, "name": stage.get("name", stage["type"])} for stage in job["stages"]]
     short = {**job, "stages": stages,
              "observers": [{**observer, "stride": 1, "file": "short.gsd"}]}
+    short.pop("ensemble", None)  # of its systems, one is enough
     with open(os.path.join(place, "short.json"), "w") as out:
         json.dump(short, out)
     done = subprocess.run([perrin, "run", "short.json", "--device", "cpu", "--threads", "1",
