@@ -8,11 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/components/coupled_trials.h"
 #include "engine/components/registry.h"
 #include "engine/settings/problems.h"
 #include "engine/system/nearest_vector.h"
-#include "engine/system/quaternion.h"
 #include "forces/anisotropic/anisotropic_force.h"
 #include "forces/anisotropic/deposit_torque.h"
 #include "forces/charges/coulomb_constant.h"
@@ -95,48 +93,7 @@ struct CorrectDipoles {
   }
 };
 
-/// What a trial changes of that.
-struct CorrectDipoleTrials {
-  using Pair = AxialPair<EwaldDipoles<true>>;
-  TrialMoves trials;
-  ParticleView particles;
-  Metric metric;
-  BondVector vector;
-  ExclusionView excluded;
-  const Real4* orientation;
-  const Real* moment;
-  Real constant, alpha;
-
-  PERRIN_HD double energy(std::uint32_t as, const Position& here, const Real4& q,
-                          std::uint32_t j) const {
-    const Position there = particles.position[j];
-    const Real strength = constant * moment[particles.position[as].type()] * moment[there.type()];
-    if (strength == Real(0)) return 0;
-    return double(Pair::evaluate(vector(metric, here, there), axis_of(q), axis_of(orientation[j]),
-                                 {strength, alpha})
-                      .energy);
-  }
-  PERRIN_HD void operator()(std::int64_t k) const {
-    const TrialMove& m = trials.move[k];
-    if (!m.is_tried()) return;
-    const std::uint32_t id = trials.cells.id[m.slot];
-    double change = 0;
-    for (std::uint32_t at = excluded.begin[id]; at < excluded.begin[id + 1]; ++at) {
-      const std::uint32_t partner = excluded.excluded[at];
-      if (trials.molecule != nullptr && trials.molecule[id] == trials.molecule[partner]) continue;
-      const std::uint32_t j = particles.index[partner];
-      if (m.before_as != TrialMove::none)
-        change -= energy(m.before_as, m.before, orientation[m.before_as], j);
-      if (m.after_as == TrialMove::none) continue;
-      const Real4 q = orientation[m.after_as];
-      change += energy(m.after_as, m.after,
-                       trials.turn == nullptr ? q : turned(trials.turn[k / trials.together], q), j);
-    }
-    trials.change[k] += change;
-  }
-};
-
-class DipoleEwald final : public Force, public HasCoupledTrials, private CoupledTrials {
+class DipoleEwald final : public Force, public HasCoupledTrials {
  public:
   /// moments: [type]
   DipoleEwald(std::unique_ptr<Pairs> pairs, const Device& device, const EwaldTerms& terms,
@@ -144,7 +101,7 @@ class DipoleEwald final : public Force, public HasCoupledTrials, private Coupled
       : Force(pairs->traits()),
         pairs_(std::move(pairs)),
         waves_(device, terms, moments),
-        trials_(waves_) {
+        trials_(std::make_unique<DipoleTrials>(waves_)) {
     traits_.reads = ForceTraits::Reads::everything;  // in k space all act on all
     traits_.chosen = std::move(chosen);
   }
@@ -166,31 +123,12 @@ class DipoleEwald final : public Force, public HasCoupledTrials, private Coupled
   void compute_trials(StepContext& s, const TrialMoves& trials) override {
     pairs_->compute_trials(s, trials);
   }
-  CoupledTrials* coupled_trials() const override {
-    return const_cast<DipoleEwald*>(this);  // whose trials are no part of its state
-  }
+  CoupledTrials* coupled_trials() const override { return trials_.get(); }
 
  private:
-  void begin_trials(StepContext& s) override { trials_.begin_trials(s); }
-  void add_change(StepContext& s, const TrialMoves& moves) override {
-    trials_.add_change(s, moves);
-    const ExclusionView excluded = s.neighbors->exclusions();
-    if (!excluded) return;
-    const EwaldTerms& terms = waves_.terms();
-    for_each(s.device(), "excluded dipoles of trial moves", moves.count,
-             CorrectDipoleTrials{moves, s.particles.view(), s.particles.box.metric(),
-                                 BondVector(s.particles.box), excluded,
-                                 s.particles.orientations->orientation.data(), waves_.moments(),
-                                 Real(terms.constant), Real(terms.parameters.splitting)});
-  }
-  void follow_trial(StepContext& s, const TrialMoves& moves) override {
-    trials_.follow_trial(s, moves);
-  }
-  bool takes_long_ways() const override { return trials_.takes_long_ways(); }
-
   std::unique_ptr<Pairs> pairs_;
   DipoleSum waves_;
-  DipoleTrials trials_;
+  std::unique_ptr<DipoleTrials> trials_;
 };
 
 /// By type; reports what is wrong.

@@ -1,9 +1,12 @@
 #include "forces/charges/dipole_trials.h"
 
+#include "engine/system/nearest_vector.h"
 #include "engine/system/orientations.h"
 #include "engine/system/quaternion.h"
 #include "forces/anisotropic/interaction.h"
 #include "forces/charges/wave_trials.h"
+#include "forces/potentials/ewald_dipole.h"
+#include "neighbor/neighbors.h"
 
 namespace perrin {
 
@@ -27,11 +30,53 @@ struct MovedDipoles {
   }
   PERRIN_HD Real3 after(const TrialMove& move, std::int64_t m) const {
     if (move.after_as == TrialMove::none) return {};
+    return of(move.after_as, orientation_after(move, m));
+  }
+  PERRIN_HD Real4 orientation_after(const TrialMove& move, std::int64_t m) const {
     const Real4 q = orientation[move.after_as];
-    return of(move.after_as, turn == nullptr ? q : turned(turn[m / together], q));
+    return turn == nullptr ? q : turned(turn[m / together], q);
   }
   PERRIN_HD static Real strength(const Real3& moment, const Waves& w, std::int64_t wave) {
     return moment.x * w.k[wave] + moment.y * w.k[w.room + wave] + moment.z * w.k[2 * w.room + wave];
+  }
+};
+
+/// What a trial changes of the corrections for pairs that the sum over pairs leaves out.
+struct CorrectTrials {
+  using Pair = AxialPair<EwaldDipoles<true>>;
+  TrialMoves trials;
+  MovedDipoles moved;
+  Metric metric;
+  BondVector vector;
+  ExclusionView excluded;
+  const std::uint32_t* index;  // [id]: places
+  Real constant, alpha;
+
+  PERRIN_HD double energy(std::uint32_t as, const Position& here, const Real4& q,
+                          std::uint32_t j) const {
+    const Position there = moved.position[j];
+    const Real strength =
+        constant * moved.moment[moved.position[as].type()] * moved.moment[there.type()];
+    if (strength == Real(0)) return 0;
+    return double(Pair::evaluate(vector(metric, here, there), axis_of(q),
+                                 axis_of(moved.orientation[j]), {strength, alpha})
+                      .energy);
+  }
+  PERRIN_HD void operator()(std::int64_t k) const {
+    const TrialMove& m = trials.move[k];
+    if (!m.is_tried()) return;
+    const std::uint32_t id = trials.cells.id[m.slot];
+    double change = 0;
+    for (std::uint32_t at = excluded.begin[id]; at < excluded.begin[id + 1]; ++at) {
+      const std::uint32_t partner = excluded.excluded[at];
+      if (trials.molecule != nullptr && trials.molecule[id] == trials.molecule[partner]) continue;
+      const std::uint32_t j = index[partner];
+      if (m.before_as != TrialMove::none)
+        change -= energy(m.before_as, m.before, moved.orientation[m.before_as], j);
+      if (m.after_as != TrialMove::none)
+        change += energy(m.after_as, m.after, moved.orientation_after(m, k), j);
+    }
+    trials.change[k] += change;
   }
 };
 
@@ -103,6 +148,13 @@ void DipoleTrials::add_change(StepContext& s, const TrialMoves& trials) {
            NoteTrial{trials, moved, moment_.data(), sum_.of_surface() / s.particles.box.volume(),
                      orientation_.data()});
   waves_->add_change(s.device(), trials, moved, 0);
+  const ExclusionView excluded = s.neighbors->exclusions();
+  if (!excluded) return;
+  const EwaldTerms& terms = sum_.terms();
+  for_each(s.device(), "excluded dipoles of trial moves", trials.count,
+           CorrectTrials{trials, moved, s.particles.box.metric(), BondVector(s.particles.box),
+                         excluded, s.particles.view().index, Real(terms.constant),
+                         Real(terms.parameters.splitting)});
 }
 
 void DipoleTrials::follow_trial(StepContext& s, const TrialMoves& trials) {

@@ -1,5 +1,5 @@
-// Trial moves and turns of point dipoles in an Ewald sum, one after another: of pairs that are left
-// out elsewhere, waves (wave_trials.h), and the moment of all.
+// Trial moves and turns of point dipoles in an Ewald sum, one after another: of pairs that
+// corrections know, waves (wave_trials.h), and the moment of all.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ class WaveTrials;
 
 class DipoleTrials final : public CoupledTrials {
  public:
-  /// Of the same force; excluded pairs are its own affair.
+  /// A part of the same force.
   explicit DipoleTrials(DipoleSum& sum);
   ~DipoleTrials() override;
 

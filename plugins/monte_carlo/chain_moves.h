@@ -76,7 +76,7 @@ class ChainMove : public Move {
   void set_size(double angle) override { angle_ = angle; }
   std::string size_text() const override;
   std::vector<MoveSize> sizes() const override { return {{name() + "_angle", angle_}}; }
-  Coupled coupled() const override { return Coupled::yes; }
+  Coupled coupled() const override { return Coupled::long_ways; }
   std::string why_none_tried() const override;
   std::string why_none_accepted() const override { return "try a smaller angle"; }
   void state(Archive& archive) override;

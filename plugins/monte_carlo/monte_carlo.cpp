@@ -210,8 +210,8 @@ std::string MonteCarlo::objection_to_coupled(const CoupledTrials& trials) const 
     if (move->coupled() == Move::Coupled::short_ways || trials.takes_long_ways()) continue;
     return fmt::format(
         "depends on the dipole moment of all particles along their paths: expected "
-        "translation, rotation, molecule or hybrid, in which no particle goes further "
-        "than half of the box, got \"{}\"",
+        "translation, rotation, molecule or hybrid, got \"{}\", in which a particle may go further "
+        "than half of the box",
         move->name());
   }
   return {};

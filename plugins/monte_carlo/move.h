@@ -51,9 +51,9 @@ class Move {
   /// nothing to say.
   virtual std::string way() const { return {}; }
   /// Whether it can be made one trial after another, of forces in which all particles meet
-  /// (engine/components/coupled_trials.h): not; where no particle goes as far as half of the box;
-  /// or in any case.
-  enum class Coupled { no, short_ways, yes };
+  /// (engine/components/coupled_trials.h): not; also of those that depend on paths, for no particle
+  /// goes as far as half of the box, or whole energies decide; or of all others alone.
+  enum class Coupled { no, short_ways, long_ways };
   virtual Coupled coupled() const { return Coupled::no; }
   /// What it may be for that nothing was tried, and that nothing was accepted.
   virtual std::string why_none_tried() const = 0;

@@ -57,7 +57,7 @@ class Swap final : public Move {
   void sweep(StepContext& context, double kt) override;
   TrialCounts counts() const override { return tally_.counts(); }
   std::string way() const override { return grid_.way(); }
-  Coupled coupled() const override { return Coupled::yes; }
+  Coupled coupled() const override { return Coupled::long_ways; }
   std::string why_none_tried() const override {
     return "no two particles that may be exchanged were found";
   }
