@@ -12,6 +12,7 @@
 #include "engine/domain/decomposition.h"
 #include "engine/dynamics/attribute_updates.h"
 #include "engine/dynamics/dynamic_bonds.h"
+#include "engine/dynamics/gather_forces.h"
 #include "engine/dynamics/stepper.h"
 #include "neighbor/neighbors.h"
 #include "neighbor/tuner.h"
@@ -133,7 +134,7 @@ void Simulation::ensure_forces() {
   update_neighbors();
   compute_forces();
   particles.domain.gather_if_sorted_locally();
-  particles.domain.gather(particles.force);
+  gather_forces(particles);
   forces_valid_ = true;
   check_faults();
 }

@@ -1,6 +1,7 @@
 // Forces for who looks at them, in stages where slow parts act in some steps alone
 // (engine/components/slow_forces.h).
 #include "engine/domain/decomposition.h"
+#include "engine/dynamics/gather_forces.h"
 #include "engine/dynamics/simulation.h"
 #include "engine/system/orientations.h"
 #include "neighbor/neighbors.h"
@@ -39,7 +40,7 @@ void Simulation::with_whole_forces(const std::function<void()>& look) {
   slow_in_full_ = true;
   compute_forces();
   slow_in_full_ = false;
-  particles.domain.gather(particles.force);
+  gather_forces(particles);
   look();
 }
 

@@ -167,6 +167,26 @@ class SlowForces(JobCase):
             self.assertEqual(len(parts), 13)
             numpy.testing.assert_array_equal(whole, parts, err_msg=name)
 
+    def test_frames_of_three_processes(self):
+        """Forces and torques of charged bodies, at every step, also within a cycle."""
+        self.need_mpi()
+        job = self.ions(7, NVE, 4, EWALD)
+        job["system"].update(density=0.1, cells=[3, 3, 3], types={"D": 1})
+        job["bodies"] = {"D": {"sites": [{"type": "A", "at": [0.4, 0, 0]},
+                                         {"type": "B", "at": [-0.4, 0, 0]},
+                                         {"type": "B", "at": [0, 0.5, 0]},
+                                         {"type": "A", "at": [0, 0, 0.5]}]}}
+        job["attributes"]["charge"]["types"]["D"] = 0
+        job["orientations"] = {"start": "random"}
+        job["processes"] = {"particles": 1}
+        job["observers"][0]["quantities"] = ["force", "torque"]
+        self.run_job(job, folder="whole")
+        self.run_by_three("three")
+        for name in ("force", "torque"):
+            whole = self.frames(name, "whole")
+            self.assertGreater(abs(whole[:, :108]).max(), 0.1)
+            numpy.testing.assert_array_equal(whole, self.frames(name, "three"), err_msg=name)
+
     def test_too_long_cycles(self):
         job = self.ions(64, {**NVE, "timestep": 0.016}, 8, stride=64)
         said = self.run_job(job).stdout
