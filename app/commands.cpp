@@ -275,6 +275,8 @@ void add_jobs(CLI::App& app, RunArguments& arguments) {
   validate->add_option("--output-dir", arguments.output_directory, "folder for output files");
   validate->add_flag("--overwrite", arguments.overwrite,
                      "accept output files that exist, as run --overwrite does");
+  validate->add_flag("--measure", arguments.measure,
+                     "measure the error of the forces of ewald and dipole_ewald at the start");
   validate->callback([&arguments] { validate_command(arguments); });
 
   auto* show = app.add_subcommand(

@@ -26,6 +26,7 @@ struct RunArguments {
   std::int64_t more_steps = 0;  // resume: of the last stage
   std::vector<std::string> sets;
   bool overwrite = false, quiet = false;
+  bool measure = false;  // validate: the errors of forces
 };
 
 void run_command(const RunArguments& arguments);

@@ -8,6 +8,7 @@
 #include "app/ensemble/ensemble_commands.h"
 #include "app/ensemble/ensemble_files.h"
 #include "app/job_files.h"
+#include "app/measure_errors.h"
 #include "app/resumed_job.h"
 #include "app/run_console.h"
 #include "app/same_run.h"
@@ -179,13 +180,20 @@ void validate_command(const RunArguments& a) {
   JobOptions options = options_of(a);
   options.validating = true;
   options.job_file = a.file;
-  if (Variations::has(file)) return validate_ensemble(std::move(file), std::move(options));
+  if (Variations::has(file)) {
+    if (a.measure)
+      throw UserError(fmt::format(
+          "{}: --measure: is for one system, and the job has an \"ensemble\"; measure a job without",
+          a.file));
+    return validate_ensemble(std::move(file), std::move(options));
+  }
   Components components;
   require_same_program(file.value(), options);
-  const Job job(file, components.registry, components.plugins, options);
+  Job job(file, components.registry, components.plugins, options);
   RunConsole console(false);
   say_warnings(console, job);
-  fmt::print("{}{}: {}\n", job.summary(), a.file,
+  const std::string measured = a.measure ? measured_errors(job, file.value(), a.file) : "";
+  fmt::print("{}{}{}: {}\n", job.summary(), measured, a.file,
              job.warnings().empty() ? "valid" : "valid, with warnings");
 }
 

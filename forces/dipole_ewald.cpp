@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "engine/components/force_remark.h"
 #include "engine/components/registry.h"
 #include "engine/settings/problems.h"
 #include "engine/system/nearest_vector.h"
@@ -16,8 +16,9 @@
 #include "forces/charges/coulomb_constant.h"
 #include "forces/charges/dipole_sum.h"
 #include "forces/charges/dipole_trials.h"
-#include "forces/charges/ewald_error.h"
-#include "forces/charges/waves.h"
+#include "forces/charges/ewald_choice.h"
+#include "forces/charges/ewald_settings.h"
+#include "forces/charges/measured_error.h"
 #include "forces/deposit.h"
 #include "forces/particle_loop.h"
 #include "forces/potentials/ewald_dipole.h"
@@ -29,7 +30,8 @@ namespace {
 struct DipoleEwaldSettings {
   double cutoff = 1;
   std::map<std::string, double> moments;
-  std::optional<double> accuracy, splitting, k_max, surface_permittivity;
+  SplittingSettings sums;
+  std::optional<double> surface_permittivity;
   CoulombSettings coulomb;
 
   template <class D>
@@ -39,16 +41,12 @@ struct DipoleEwaldSettings {
     d.required("moments", s.moments, Any{},
                "dipole moments of the particles of each type, along the x axes of their own frames "
                "(charge length); other types have none");
-    d.optional(
-        "accuracy", s.accuracy, Positive{},
-        "wanted error of the force on a particle (rms), in units of C/length^4: that between "
-        "two unit moments at the distance 1 is a few; default: 1e-3");
-    d.optional("splitting", s.splitting, Positive{},
-               "in place of accuracy, with k_max: alpha of erfc(alpha r) (1/length)");
-    d.optional("k_max", s.k_max, Positive{}, "length of the longest wave vector (1/length)");
+    s.sums.describe_with(
+        d,
+        "wanted error of the force on a particle (rms), in units of C/length^4: that between two "
+        "unit moments at the distance 1 is a few; default: 1e-3");
     d.optional("surface_permittivity", s.surface_permittivity, Positive{},
-               "relative permittivity of what surrounds the copies of the system; 1: vacuum; "
-               "default: a conductor (tin foil)");
+               surface_permittivity_help);
     d.optional("coulomb", s.coulomb, Any{},
                "strength: two moments act on each other as four charges do");
   }
@@ -93,12 +91,24 @@ struct CorrectDipoles {
   }
 };
 
-class DipoleEwald final : public Force, public HasCoupledTrials {
+PredictedErrors predicted_errors(const ChargedSystem& system, const EwaldParameters& p,
+                                 double cutoff) {
+  return {real_space_error(system, p.splitting, cutoff), wave_error(system, p)};
+}
+
+class DipoleEwald final : public Force,
+                          public HasCoupledTrials,
+                          public ForceRemark,
+                          public HasMeasuredError {
  public:
-  /// moments: [type]
+  /// moments: [type]; `system`: at the start
   DipoleEwald(std::unique_ptr<Pairs> pairs, const Device& device, const EwaldTerms& terms,
-              const std::vector<Real>& moments, std::string chosen)
+              const std::vector<Real>& moments, const ChargedSystem& system, double cutoff,
+              std::string chosen)
       : Force(pairs->traits()),
+        system_(system),
+        cutoff_(cutoff),
+        moments_(moments),
         pairs_(std::move(pairs)),
         waves_(device, terms, moments),
         trials_(std::make_unique<DipoleTrials>(waves_)) {
@@ -125,7 +135,35 @@ class DipoleEwald final : public Force, public HasCoupledTrials {
   }
   CoupledTrials* coupled_trials() const override { return trials_.get(); }
 
+  /// Parameters are those for the box of the start.
+  std::string remark(const Box& box) const override {
+    return outgrown("dipole_ewald", box.volume(), system_.volume, predicted(box.volume()),
+                    predicted(system_.volume),
+                    "ask for a better \"accuracy\", or start with a box like this");
+  }
+
+  perrin::MeasuredError measure_error(StepContext& s) override {
+    MeasuredSum sum{waves_.terms(), system_, predicted(s.particles.box.volume())};
+    sum.system.volume = s.particles.box.volume();
+    for (std::int64_t i = 0; i < s.particles.size(); ++i) {
+      const Real3 axis = axis_of(s.particles.orientations->orientation.data()[i]);
+      const auto moment = double(moments_[s.particles.position.data()[i].type()]);
+      sum.moment.push_back(moment * Vec3<double>{double(axis.x), double(axis.y), double(axis.z)});
+    }
+    return perrin::measure_error(s, *this, sum);
+  }
+
  private:
+  /// Of forces in a box of this volume.
+  double predicted(double volume) const {
+    ChargedSystem now = system_;
+    now.volume = volume;
+    return predicted_errors(now, waves_.terms().parameters, cutoff_).all();
+  }
+
+  ChargedSystem system_;
+  double cutoff_;
+  std::vector<Real> moments_;  // [type]
   std::unique_ptr<Pairs> pairs_;
   DipoleSum waves_;
   std::unique_ptr<DipoleTrials> trials_;
@@ -157,33 +195,6 @@ void check_system(Setup& setup) {
                 "has no corrections for pairs within rigid bodies: expected a system without them");
 }
 
-/// Nothing after an error.
-std::optional<EwaldParameters> parameters_of(const DipoleEwaldSettings& s,
-                                             const ChargedSystem& system, Setup& setup) {
-  const auto wrong = [&](const char* key, const std::string& what) {
-    setup.error(key, what);
-    return std::nullopt;
-  };
-  if (s.splitting && s.accuracy)
-    return wrong("accuracy", "is chosen by splitting: remove one of them");
-  if (s.splitting.has_value() != s.k_max.has_value())
-    return wrong(s.splitting ? "k_max" : "splitting",
-                 "is missing: give splitting and k_max, or accuracy");
-  EwaldParameters p =
-      s.splitting ? EwaldParameters{*s.splitting, *s.k_max}
-                  : choose_ewald(system, s.cutoff, s.accuracy.value_or(1e-3) * system.constant);
-  p.splitting = double(float(p.splitting));  // the same in the sums over pairs and waves
-  constexpr double most = 2e6;
-  if (const double waves = count_waves(setup.configuration().box, p.k_max); waves > most)
-    return wrong(s.k_max      ? "k_max"
-                 : s.accuracy ? "accuracy"
-                              : "cutoff",
-                 fmt::format("takes {:.3g} wave vectors, more than {:g}: choose a longer cutoff or "
-                             "a lower accuracy",
-                             waves, most));
-  return p;
-}
-
 std::unique_ptr<Force> make_dipole_ewald(const DipoleEwaldSettings& s, Setup& setup) {
   const Configuration& c = setup.configuration();
   const std::vector<Real> moments = moments_by_type(s, setup);
@@ -194,7 +205,9 @@ std::unique_ptr<Force> make_dipole_ewald(const DipoleEwaldSettings& s, Setup& se
     system.particles += m != 0, system.squares += m * m;
   }
   if (system.squares == 0 || c.box.dimension != 3) return nullptr;  // reported, or nobody is there
-  const auto parameters = parameters_of(s, system, setup);
+  const auto parameters =
+      ewald_parameters(s.sums, system, s.cutoff, s.sums.accuracy.value_or(1e-3) * system.constant,
+                       c.box, false, setup);
   if (!parameters) return nullptr;
 
   const std::size_t types = moments.size();
@@ -211,19 +224,14 @@ std::unique_ptr<Force> make_dipole_ewald(const DipoleEwaldSettings& s, Setup& se
                        0});
       ranges.push_back(end);
     }
-  const double of_pairs = real_space_error(system, parameters->splitting, s.cutoff);
-  const double of_waves = wave_error(system, *parameters);
-  const std::string chosen = fmt::format(
-      "splitting {:.5g}, {:.0f} wave vectors up to {:.5g}, predicted error of forces {:.2g} (rms; "
-      "{:.2g} of pairs, {:.2g} of wave vectors), accuracy {:.2g}",
-      parameters->splitting, count_waves(c.box, parameters->k_max), parameters->k_max,
-      std::hypot(of_pairs, of_waves), of_pairs, of_waves,
-      std::hypot(of_pairs, of_waves) / system.constant);
+  const std::string chosen =
+      parameters_text(*parameters, predicted_errors(system, *parameters, s.cutoff), system,
+                      waves_text(c.box, *parameters), "wave vectors");
   const EwaldTerms terms{*parameters, system.constant, false, s.surface_permittivity, {}};
   return std::make_unique<DipoleEwald>(
       std::make_unique<Pairs>("dipole_ewald", setup.device(), table, std::uint32_t(types),
                               Ranges(types, ranges), false),
-      setup.device(), terms, moments, chosen);
+      setup.device(), terms, moments, system, s.cutoff, chosen);
 }
 
 }  // namespace

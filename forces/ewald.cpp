@@ -16,13 +16,15 @@
 #include "forces/charges/ewald_settings.h"
 #include "forces/charges/ewald_sum.h"
 #include "forces/charges/ewald_trials.h"
+#include "forces/charges/measured_error.h"
 #include "forces/charges/mesh_sum.h"
 #include "forces/charges/waves.h"
 
 namespace perrin {
 namespace {
 
-class EwaldForce final : public Force, public HasCoupledTrials, public ForceRemark {
+class EwaldForce final : public Force, public HasCoupledTrials, public ForceRemark,
+                         public HasMeasuredError {
  public:
   /// `charges_change`: a resumed run has other charges than those that the parameters were chosen
   /// from.
@@ -65,25 +67,26 @@ class EwaldForce final : public Force, public HasCoupledTrials, public ForceRema
   /// Parameters are those for the box of the start.
   std::string remark(const Box& box) const override {
     const Box cell = repeated_cell(box, settings_.slab.value_or(1));
-    ChargedSystem now = system_;
-    now.volume = cell.volume();
-    const auto error = [&](const ChargedSystem& system, const Box& of) {
-      return predicted_errors(settings_, system, waves_.parameters(), mesh_terms_, of).all();
-    };
-    const double before = error(system_, start_), after = error(now, cell);
-    if (after <= 2 * before) return {};
-    return fmt::format(
-        "ewald: in the box as it is now, of the volume {:.4g} after {:.4g}, the predicted error of "
-        "forces is {:.2g}, {:.2g} times that of the start: {}",
-        now.volume, system_.volume, after, after / before,
-        mesh_terms_ ? "give \"mesh\" a \"size\" for the largest box, or start with such a box"
-                    : "ask for a better \"accuracy\", or start with a box like this");
+    return outgrown("ewald", cell.volume(), system_.volume, predicted(cell), predicted(start_),
+                    mesh_terms_
+                        ? "give \"mesh\" a \"size\" for the largest box, or start with such a box"
+                        : "ask for a better \"accuracy\", or start with a box like this");
+  }
+
+  perrin::MeasuredError measure_error(StepContext& s) override {
+    MeasuredSum sum{waves_.terms(), system_, 0};
+    const Box cell = repeated_cell(s.particles.box, settings_.slab.value_or(1));
+    sum.predicted = predicted(cell), sum.system.volume = cell.volume();
+    sum.smearing = smearing_of(settings_.smearing);
+    const AttributeView<1> charge = pairs_.charges(s);
+    for (std::int64_t i = 0; i < s.particles.size(); ++i) sum.charge.push_back(double(charge(i)));
+    return perrin::measure_error(s, *this, sum);
   }
 
   /// What was chosen from the charges of the start. It holds as long as the settings do.
   void state(Archive& archive) override {
     if (!charges_change_) return;
-    std::array<double, 2> wanted{settings_.cutoff, settings_.accuracy.value_or(0)};
+    std::array<double, 2> wanted{settings_.cutoff, settings_.sums.accuracy.value_or(0)};
     EwaldParameters p = waves_.parameters();
     archive("wanted", wanted);
     archive("splitting", p.splitting);
@@ -91,14 +94,21 @@ class EwaldForce final : public Force, public HasCoupledTrials, public ForceRema
     const double x = p.splitting * settings_.cutoff;
     archive.require(x > 0 && x < 100, "splitting", "that of a sum with this cut-off");
     archive.require(p.k_max > 0 && p.k_max < 100 * p.splitting, "k_max", "that of this splitting");
-    if (archive.is_saving() || settings_.splitting ||
-        wanted != std::array{settings_.cutoff, settings_.accuracy.value_or(0)})
+    if (archive.is_saving() || settings_.sums.splitting ||
+        wanted != std::array{settings_.cutoff, settings_.sums.accuracy.value_or(0)})
       return;
     waves_.set(p), moments_.set(p);
-    pairs_.set_splitting(p.splitting, EwaldSum::self_energy(p));
+    pairs_.set_splitting(p.splitting, EwaldSum::self_energy(p, system_.flat));
   }
 
  private:
+  /// Of forces in such a cell.
+  double predicted(const Box& cell) const {
+    ChargedSystem now = system_;
+    now.volume = cell.volume();
+    return predicted_errors(settings_, now, waves_.parameters(), mesh_terms_, cell).all();
+  }
+
   EwaldSettings settings_;
   ChargedSystem system_;  // at the start …
   Box start_;             // … the cell that is repeated
@@ -113,7 +123,12 @@ class EwaldForce final : public Force, public HasCoupledTrials, public ForceRema
 
 void check_box(const EwaldSettings& s, Setup& setup) {
   const Box& box = setup.configuration().box;
-  if (box.dimension != 3) return setup.error("", "requires three dimensions");
+  const bool flat = box.dimension == 2;
+  if (flat && s.slab) return setup.error("slab", "is for three dimensions: remove it");
+  if (flat && s.surface_permittivity)
+    return setup.error("surface_permittivity", "is for three dimensions: remove it");
+  if (flat && box.periodic[0] && box.periodic[1]) return;
+  if (flat) return setup.error("", "requires a box that is periodic along x and y");
   if (!box.periodic[0] || !box.periodic[1] || (!s.slab && !box.periodic[2]))
     return setup.error(
         "",
@@ -127,6 +142,10 @@ void check_box(const EwaldSettings& s, Setup& setup) {
   if (box.xz != 0 || box.yz != 0) setup.error("slab", "requires a box whose third edge is along z");
   if (s.surface_permittivity)
     setup.error("surface_permittivity", "has no meaning for a slab: remove it");
+  if (const double between = (*s.slab - 1) * box.length.z; between < s.cutoff)
+    setup.error("slab", fmt::format("must be at least {:.4g}, so that copies, {:.4g} apart, are "
+                                    "beyond the cut-off ({:g})",
+                                    1 + s.cutoff / box.length.z, between, s.cutoff));
 }
 
 void check_neutral(const EwaldSettings& s, const ChargeSums& charges, Setup& setup) {
@@ -149,13 +168,13 @@ std::unique_ptr<Force> make_ewald(const EwaldSettings& s, Setup& setup) {
   const Configuration& c = setup.configuration();
   const ChargeSums charges = sum_charges(setup);
   check_box(s, setup);
-  if (!charges.any() || c.box.dimension != 3) return nullptr;
+  if (!charges.any()) return nullptr;
   check_neutral(s, charges, setup);
   const double constant = coulomb_constant(s.coulomb, setup);
   const Box cell = repeated_cell(c.box, s.slab.value_or(1));
   const auto charged = std::ranges::count_if(c.charge, [](double q) { return q != 0; });
   const ChargedSystem system{double(std::max<std::ptrdiff_t>(charged, 1)), charges.squares,
-                             cell.volume(), constant};
+                             cell.volume(), constant, false, c.box.dimension == 2};
   const auto choice = ewald_choice(s, system, charges, cell, setup);
   if (!choice) return nullptr;
   const EwaldParameters& parameters = choice->parameters;
@@ -168,9 +187,9 @@ std::unique_ptr<Force> make_ewald(const EwaldSettings& s, Setup& setup) {
   law.smearing = smearing_of(s.smearing);
   law.excluded_range = std::numeric_limits<double>::infinity();
   law.slow_corrections = true;  // what bonded charges do not get of the sum over waves
-  law.self = mesh ? 0 : EwaldSum::self_energy(parameters);
+  law.self = mesh ? 0 : EwaldSum::self_energy(parameters, system.flat);
   const EwaldTerms terms{parameters, constant, s.net_charge == "background", s.surface_permittivity,
-                         s.slab};
+                         s.slab, system.flat};
   std::optional<MeshSum> on_mesh;
   if (mesh) on_mesh.emplace(terms, *mesh, charges.sizes, charges.largest);
   ChargePairs pairs(law, charges, true, setup);

@@ -53,7 +53,7 @@ struct MomentTerms {
     // The volume is in the denominator.
     Virial virial;
     virial.c[0] = Real(energy + r.x * f.x), virial.c[1] = Real(energy + r.y * f.y);
-    virial.c[2] = Real(energy + r.z * f.z);
+    virial.c[2] = box->dimension == 2 ? Real(0) : Real(energy + r.z * f.z);
     if (!slab)
       virial.c[3] = Real(r.x * f.y), virial.c[4] = Real(r.x * f.z), virial.c[5] = Real(r.y * f.z);
     deposit(out, particles.n, i, {Real(f.x), Real(f.y), Real(f.z)}, Real(energy), virial, Real(1));
@@ -114,14 +114,15 @@ void ChargeMoments::compute(StepContext& s, const AttributeView<1>& charge,
   if (!terms_.background && !depends_on_dipole()) return;
   sum_up(s, charge);
   const double alpha = terms_.parameters.splitting;
+  const double of_background =
+      -terms_.constant * (terms_.flat ? std::sqrt(M_PI) / alpha : M_PI / (2 * alpha * alpha));
   ForceOutput added = output;
   added.add = true;
   for_each_particle(
       "net charge and dipole", s, added,
       MomentTerms{s.particles.view(), charge, moments_.data(), s.particles.box_state.data(),
-                  terms_.slab.value_or(1),
-                  terms_.background ? -M_PI * terms_.constant / (2 * alpha * alpha) : 0,
-                  of_dipole(), terms_.slab.has_value(), added});
+                  terms_.slab.value_or(1), terms_.background ? of_background : 0, of_dipole(),
+                  terms_.slab.has_value(), added});
 }
 
 double ChargeMoments::of_dipole() const {

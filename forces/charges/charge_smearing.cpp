@@ -35,7 +35,8 @@ std::optional<Smearing> smearing_of(const std::optional<SmearingSettings>& s) {
 }
 
 double smearing_error(const ChargedSystem& s, const Smearing& smearing, double cutoff) {
-  // The square of the force of one unit charge, over all of space beyond: Simpson's rule.
+  // The square of the force of one unit charge, over all of space, or of the plane, beyond: Simpson's
+  // rule.
   const double length = 1 / (smearing.decay + smearing.gauss);
   constexpr int steps = 4000;
   const double step = 40 * length / steps;
@@ -43,7 +44,7 @@ double smearing_error(const ChargedSystem& s, const Smearing& smearing, double c
   for (int k = 0; k <= steps; ++k) {
     const double r = cutoff + k * step;
     const double f = smearing.lacking(r) / r + smearing.slope(r);  // times r
-    sum += (k == 0 || k == steps ? 1 : k % 2 ? 4 : 2) * f * f;
+    sum += (k == 0 || k == steps ? 1 : k % 2 ? 4 : 2) * f * f * (s.flat ? 0.5 / r : 1);
   }
   const double square = 4 * M_PI * sum * step / 3;
   return s.constant * s.squares * std::sqrt(square / (s.particles * s.volume));

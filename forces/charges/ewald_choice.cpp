@@ -29,39 +29,18 @@ std::optional<double> error_of_sums(const EwaldSettings& s, const ChargedSystem&
   return std::nullopt;
 }
 
-/// `error`: wanted of both sums. Nothing after an error.
-std::optional<EwaldParameters> parameters_of(const EwaldSettings& s, const ChargedSystem& system,
-                                             double error, const Box& cell, Setup& setup) {
-  const auto wrong = [&](const char* key, const std::string& what) {
+/// What `mesh` demands of the other settings. False: it is reported.
+bool check_mesh(const EwaldSettings& s, const Box& cell, Setup& setup) {
+  const auto wrong = [&](const char* key, const char* what) {
     setup.error(key, what);
-    return std::nullopt;
+    return false;
   };
-  if (s.splitting && s.accuracy)
-    return wrong("accuracy", "is chosen by splitting: remove one of them");
-  EwaldParameters p;
-  if (s.mesh) {
-    if (s.k_max)
-      return wrong("k_max", "has no effect with \"mesh\", whose size decides: remove it");
-    if (s.splitting && !s.mesh->size)
-      return wrong("mesh.size", "is missing: give splitting and the size of the mesh, or accuracy");
-  } else if (s.splitting.has_value() != s.k_max.has_value()) {
-    return wrong(s.splitting ? "k_max" : "splitting",
-                 "is missing: give splitting and k_max, or accuracy");
-  }
-  if (s.splitting)
-    p = {*s.splitting, s.k_max.value_or(0)};
-  else
-    p = choose_ewald(system, s.cutoff, error);
-  p.splitting = double(float(p.splitting));  // the same in the sums over pairs and waves
-  constexpr double most = 2e6;
-  if (const double waves = count_waves(cell, p.k_max); !s.mesh && waves > most)
-    return wrong(s.k_max      ? "k_max"
-                 : s.accuracy ? "accuracy"
-                              : "cutoff",
-                 fmt::format("takes {:.3g} wave vectors, more than {:g}: choose a longer cutoff, a "
-                             "lower accuracy or \"mesh\"",
-                             waves, most));
-  return p;
+  if (cell.dimension == 2) return wrong("mesh", "is for three dimensions: leave it out");
+  if (s.sums.k_max)
+    return wrong("k_max", "has no effect with \"mesh\", whose size decides: remove it");
+  if (s.sums.splitting && !s.sums.accuracy && !s.mesh->size)
+    return wrong("mesh.size", "is missing: give splitting and the size of the mesh, or accuracy");
+  return true;
 }
 
 /// Nothing after an error.
@@ -97,25 +76,12 @@ std::optional<MeshTerms> mesh_of(const EwaldSettings& s, const ChargedSystem& sy
                    fmt::format("must be even products of 2, 3 and 5, got {}; the next is {}",
                                mesh.size[a], Fft3::good_size(double(mesh.size[a]))));
   }
+  if (mesh.points() >= std::int64_t(1) << 31)
+    return wrong("mesh.size",
+                 fmt::format("must have less than 2^31 = 2147483648 points in all, got {} × {} × {} "
+                             "= {}",
+                             mesh.size[0], mesh.size[1], mesh.size[2], mesh.points()));
   return mesh;
-}
-
-/// With the predicted errors.
-std::string description(const EwaldSettings& s, const ChargedSystem& system,
-                        const EwaldParameters& p, const std::optional<MeshTerms>& mesh,
-                        const Box& cell) {
-  const PredictedErrors errors = predicted_errors(s, system, p, mesh, cell);
-  const double error = errors.all();
-  return fmt::format(
-      "splitting {:.5g}, {}, predicted error of forces {:.2g} (rms; {:.2g} of pairs, {:.2g} of "
-      "{}{}), accuracy {:.2g}",
-      p.splitting,
-      mesh ? fmt::format("mesh {} × {} × {} of order {}", mesh->size[0], mesh->size[1],
-                         mesh->size[2], mesh->order)
-           : fmt::format("{:.0f} wave vectors up to {:.5g}", count_waves(cell, p.k_max), p.k_max),
-      error, errors.of_pairs, errors.of_rest, mesh ? "the mesh" : "wave vectors",
-      s.smearing ? fmt::format(", {:.2g} of clouds that end at the cut-off", errors.of_clouds) : "",
-      error / system.constant);
 }
 
 }  // namespace
@@ -128,21 +94,83 @@ PredictedErrors predicted_errors(const EwaldSettings& s, const ChargedSystem& sy
           error_of_clouds(s, system)};
 }
 
+std::optional<EwaldParameters> ewald_parameters(const SplittingSettings& s,
+                                                const ChargedSystem& system, double cutoff,
+                                                double error, const Box& cell, bool on_mesh,
+                                                Setup& setup) {
+  const auto wrong = [&](const char* key, const std::string& what) {
+    setup.error(key, what);
+    return std::nullopt;
+  };
+  if (s.splitting && s.accuracy)
+    return wrong("accuracy", "is chosen by splitting: remove one of them");
+  if (!on_mesh && s.splitting.has_value() != s.k_max.has_value())
+    return wrong(s.splitting ? "k_max" : "splitting",
+                 "is missing: give splitting and k_max, or accuracy");
+  EwaldParameters p = s.splitting ? EwaldParameters{*s.splitting, s.k_max.value_or(0)}
+                                  : choose_ewald(system, cutoff, error);
+  p.splitting = double(float(p.splitting));  // the same in the sums over pairs and waves
+  constexpr double most = 2e6;
+  if (const double waves = count_waves(cell, p.k_max); !on_mesh && waves > most)
+    return wrong(s.k_max      ? "k_max"
+                 : s.accuracy ? "accuracy"
+                              : "cutoff",
+                 fmt::format("takes {:.3g} wave vectors, more than {:g}: choose a longer cutoff{} a "
+                             "lower accuracy{}",
+                             waves, most, system.dipoles ? " or" : ",",
+                             system.dipoles ? "" : " or \"mesh\""));
+  return p;
+}
+
+std::string waves_text(const Box& cell, const EwaldParameters& p) {
+  return fmt::format("{:.0f} wave vectors up to {:.5g}", count_waves(cell, p.k_max), p.k_max);
+}
+
+std::string parameters_text(const EwaldParameters& p, const PredictedErrors& errors,
+                            const ChargedSystem& system, const std::string& rest,
+                            const char* name_of_rest, bool clouds) {
+  return fmt::format(
+      "splitting {:.5g}, {}, predicted error of forces {:.2g} (rms; {:.2g} of pairs, {:.2g} of "
+      "{}{}), accuracy {:.2g}",
+      p.splitting, rest, errors.all(), errors.of_pairs, errors.of_rest, name_of_rest,
+      clouds ? fmt::format(", {:.2g} of clouds that end at the cut-off", errors.of_clouds) : "",
+      errors.all() / system.constant);
+}
+
+std::string outgrown(const char* type, double volume, double volume_before, double error,
+                     double error_before, const char* advice) {
+  if (error <= 2 * error_before) return {};
+  return fmt::format(
+      "{}: in the box as it is now, of the volume {:.4g} after {:.4g}, the predicted error of "
+      "forces is {:.2g}, {:.2g} times that of the start: {}",
+      type, volume, volume_before, error, error / error_before, advice);
+}
+
 std::optional<EwaldChoice> ewald_choice(const EwaldSettings& s, const ChargedSystem& system,
                                         const ChargeSums& charges, const Box& cell, Setup& setup) {
-  const auto wanted = s.splitting ? s.error(system.constant) : error_of_sums(s, system, setup);
+  const SplittingSettings& sums = s.sums;
+  if (s.mesh && !check_mesh(s, cell, setup)) return std::nullopt;
+  const auto wanted = sums.splitting ? s.error(system.constant) : error_of_sums(s, system, setup);
   if (!wanted) return std::nullopt;
-  const auto parameters = parameters_of(s, system, *wanted, cell, setup);
-  if (!parameters) return std::nullopt;
+  const auto p =
+      ewald_parameters(sums, system, s.cutoff, *wanted, cell, s.mesh.has_value(), setup);
+  if (!p) return std::nullopt;
   // What a force between neighbours loses by rounding.
-  if (sizeof(Real) == 4 && s.accuracy && *s.accuracy < 1e-7 * system.squares / system.particles)
+  if (sizeof(Real) == 4 && sums.accuracy &&
+      *sums.accuracy < 1e-7 * system.squares / system.particles)
     setup.warn("accuracy",
                "is below the rounding errors of single precision, some 1e-7 of the "
                "forces between neighbours: the forces will not have it");
   std::optional<MeshTerms> mesh;
-  if (s.mesh && !(mesh = mesh_of(s, system, *wanted, parameters->splitting, cell, charges, setup)))
+  if (s.mesh && !(mesh = mesh_of(s, system, *wanted, p->splitting, cell, charges, setup)))
     return std::nullopt;
-  return EwaldChoice{*parameters, mesh, description(s, system, *parameters, mesh, cell)};
+  const std::string rest =
+      mesh ? fmt::format("mesh {} × {} × {} of order {}", mesh->size[0], mesh->size[1],
+                         mesh->size[2], mesh->order)
+           : waves_text(cell, *p);
+  return EwaldChoice{*p, mesh,
+                     parameters_text(*p, predicted_errors(s, system, *p, mesh, cell), system, rest,
+                                     mesh ? "the mesh" : "wave vectors", s.smearing.has_value())};
 }
 
 }  // namespace perrin

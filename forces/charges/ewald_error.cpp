@@ -28,7 +28,8 @@ double real_space_error(const ChargedSystem& s, double splitting, double cutoff)
            std::sqrt((13.0 / 6 * c * c + 2.0 / 15 * d * d - 13.0 / 15 * c * d) /
                      (s.volume * s.particles * std::pow(splitting, 4) * std::pow(cutoff, 9)));
   }
-  return 2 * s.constant * s.squares / std::sqrt(s.particles * cutoff * s.volume) * std::exp(-x * x);
+  const double volume = s.flat ? 2 * cutoff * s.volume : s.volume;
+  return 2 * s.constant * s.squares / std::sqrt(s.particles * cutoff * volume) * std::exp(-x * x);
 }
 
 double wave_error(const ChargedSystem& s, const EwaldParameters& p) {
@@ -36,6 +37,9 @@ double wave_error(const ChargedSystem& s, const EwaldParameters& p) {
   if (s.dipoles)
     return s.constant * s.squares * p.splitting * std::exp(-x * x) *
            std::sqrt(8 * p.k_max * p.k_max * p.k_max / (9 * s.volume * s.particles));
+  if (s.flat)
+    return std::sqrt(2.0) * s.constant * s.squares * p.splitting /
+           (x * std::sqrt(s.particles * s.volume)) * std::exp(-x * x);
   return std::sqrt(8.0) * s.constant * s.squares * p.splitting /
          std::sqrt(s.particles * s.volume * p.k_max) * std::exp(-x * x);
 }

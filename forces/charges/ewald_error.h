@@ -4,7 +4,7 @@
 // Charges: J. Kolafa, J. W. Perram, Mol. Simul. 9, 351 (1992), equations 18 and 32. Dipoles: Z.
 // Wang, C. Holm, J. Chem. Phys. 115, 6351 (2001): their equation 33 of pairs; of waves the same
 // mean of the terms left out, where the directions of two dipoles have nothing to do with each
-// other.
+// other. Charges in a plane: the same means with circles in place of spheres.
 #pragma once
 
 namespace perrin {
@@ -16,6 +16,7 @@ struct ChargedSystem {
   double volume = 0;     // of the cell that is repeated: length³
   double constant = 1;   // Coulomb's: energy · length
   bool dipoles = false;
+  bool flat = false;  // charges in a plane, in two dimensions: the volume is an area
 };
 
 struct EwaldParameters {

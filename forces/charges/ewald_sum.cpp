@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "forces/charges/error_function.h"
 #include "forces/charges/wave_kernels.h"
 #include "forces/deposit.h"
 
@@ -31,15 +32,24 @@ struct Pack {
 };
 
 /// The force of all waves on a charge.
-template <bool Energy>
+template <bool Energy, bool Flat>
 struct WaveForces {
   static constexpr int sums = Energy ? 10 : 3;
   Waves waves;
   Charges sources;
-  Real quarter;  // 1/(4 α²)
+  Real quarter;  // 1/(4 α²), or Flat: 1/(2 α)
   Real beyond;   // virial of what a unit charge and k > k_max would add
   ForceOutput out;
   std::int64_t particles;
+
+  /// By which the logarithm of A V falls with k².
+  PERRIN_HD Real slope(Real square) const {
+    const Real inverse = reciprocal(square);
+    if constexpr (!Flat) return inverse + quarter;
+    const Real x = quarter * std::sqrt(square);
+    constexpr Real two_over_root_pi = Real(1.1283791670955126);
+    return Real(0.5) * inverse * (Real(1) + two_over_root_pi * x * reciprocal(scaled_erfc(x)));
+  }
 
   PERRIN_HD void add(std::int64_t wave, std::uint32_t phase, Real (&sum)[sums]) const {
     const PointOnCircle at = unit_circle(phase);
@@ -52,7 +62,7 @@ struct WaveForces {
       const Real energy = at.cosine * f.re + at.sine * f.im;
       // Beyond the last wave there are some without k.
       const Real square = Real(1e-24) + x * x + y * y + z * z;
-      const Real g = Real(2) * energy * (reciprocal(square) + quarter);
+      const Real g = Real(2) * energy * slope(square);
       sum[3] += energy;
       sum[4] += g * x * x, sum[5] += g * y * y, sum[6] += g * z * z;
       sum[7] += g * x * y, sum[8] += g * x * z, sum[9] += g * y * z;
@@ -68,6 +78,7 @@ struct WaveForces {
       energy = Real(0.5) * q * sum[3];
       for (std::size_t c = 0; c < 6; ++c)
         virial.c[c] = (c < 3 ? energy + beyond * q * q : Real(0)) - Real(0.5) * q * sum[4 + c];
+      if constexpr (Flat) virial.c[2] = 0;
     }
     deposit(out, particles, i, force, energy, virial, Real(1));
   }
@@ -97,14 +108,18 @@ void EwaldSum::compute(StepContext& s, const AttributeView<1>& charge, const For
   const Charges charges{{charge_.size(), n, place_.data(), slab_ratio(s.particles.box)},
                         charge_.data()};
   const auto [splitting, k_max] = terms().parameters;
-  const double quarter = 1 / (4 * splitting * splitting);
-  const double beyond = -terms().constant * k_max * std::exp(-k_max * k_max * quarter) / (3 * M_PI);
+  const double x = k_max / (2 * splitting);
+  const double beyond = terms().flat
+                            ? -0.25 * terms().constant * k_max * std::erfc(x)
+                            : -terms().constant * k_max * std::exp(-x * x) / (3 * M_PI);
   ForceOutput added = output;
   added.add = true;
-  const auto run = [&]<bool Energy>() {
-    add_forces(s, WaveForces<Energy>{waves, charges, Real(quarter), Real(beyond), added, n});
+  const auto run = [&]<bool Energy, bool Flat>() {
+    const double half = 1 / (2 * splitting), quarter = Flat ? half : half * half;
+    add_forces(s, WaveForces<Energy, Flat>{waves, charges, Real(quarter), Real(beyond), added, n});
   };
-  output.energy ? run.operator()<true>() : run.operator()<false>();
+  if (!output.energy) return run.operator()<false, false>();
+  terms().flat ? run.operator()<true, true>() : run.operator()<true, false>();
 }
 
 }  // namespace perrin

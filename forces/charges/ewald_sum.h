@@ -7,6 +7,8 @@
 // is taken (the diagonal correction of J. Kolafa, J. W. Perram, Mol. Simul. 9, 351 (1992)): in the
 // virial here, in the energy by self_energy().
 //
+// In two dimensions A(k) = 2π C/(V k) erfc(k/2α), V an area: the integral of the other over k_z.
+//
 // Sums are those of |k| ≤ k_max in the box of the step (wave_set.h).
 #pragma once
 
@@ -25,8 +27,10 @@ class EwaldSum {
 
   /// What a charge and its own screening charge add to the sum over waves, to be subtracted: the
   /// energy is this · C q².
-  static double self_energy(const EwaldParameters& p) {
-    return -p.splitting / std::sqrt(M_PI) * std::erf(p.k_max / (2 * p.splitting));
+  static double self_energy(const EwaldParameters& p, bool flat) {
+    const double x = p.k_max / (2 * p.splitting), by = p.splitting / std::sqrt(M_PI);
+    if (flat) return by * (std::exp(-x * x) - std::sqrt(M_PI) * x * std::erfc(x) - 1);
+    return -by * std::erf(x);
   }
 
   const EwaldParameters& parameters() const { return waves_.terms().parameters; }

@@ -34,8 +34,10 @@ struct Weigh {
     k[wave] = Real(v.x), k[room + wave] = Real(v.y), k[2 * room + wave] = Real(v.z);
     constexpr double pi = 3.141592653589793;
     // Twice: for k and -k.
-    const double weight = 8 * pi * constant / (cell.volume() * square) *
-                          std::exp(-square / (4 * splitting * splitting));
+    const double length = std::sqrt(square), all = 8 * pi * constant / (cell.volume() * square);
+    const double weight = cell.dimension == 2
+                              ? 0.5 * length * all * std::erfc(length / (2 * splitting))
+                              : all * std::exp(-square / (4 * splitting * splitting));
     k[3 * room + wave] = square <= k_max * k_max * (1 + 1e-12) ? Real(weight) : Real(0);
   }
 };

@@ -18,6 +18,7 @@ std::vector<WaveNumbers> waves_within(const Box& cell, double k_max) {
   for (std::size_t a = 0; a < 3; ++a)
     most[a] =
         std::int32_t(std::floor(k_max * std::sqrt(dot(edges[a], edges[a])) / (2 * M_PI) + 1e-9));
+  if (cell.dimension == 2) most[2] = 0;
   const double longest = k_max * (1 + 1e-12);
   for (std::int32_t x = 0; x <= most[0]; ++x)
     for (std::int32_t y = x > 0 ? -most[1] : 0; y <= most[1]; ++y)
@@ -35,6 +36,7 @@ std::vector<WaveNumbers> waves_within(const Box& cell, double k_max) {
 }
 
 double count_waves(const Box& cell, double k_max) {
+  if (cell.dimension == 2) return k_max * k_max * cell.volume() / (8 * M_PI);
   return k_max * k_max * k_max * cell.volume() / (12 * M_PI * M_PI);
 }
 
