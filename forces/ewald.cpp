@@ -174,7 +174,8 @@ std::unique_ptr<Force> make_ewald(const EwaldSettings& s, Setup& setup) {
   const Box cell = repeated_cell(c.box, s.slab.value_or(1));
   const auto charged = std::ranges::count_if(c.charge, [](double q) { return q != 0; });
   const ChargedSystem system{double(std::max<std::ptrdiff_t>(charged, 1)), charges.squares,
-                             cell.volume(), constant, false, c.box.dimension == 2};
+                             cell.volume(), constant, false, c.box.dimension == 2,
+                             s.slab.value_or(1)};
   const auto choice = ewald_choice(s, system, charges, cell, setup);
   if (!choice) return nullptr;
   const EwaldParameters& parameters = choice->parameters;

@@ -47,7 +47,7 @@ double smearing_error(const ChargedSystem& s, const Smearing& smearing, double c
     sum += (k == 0 || k == steps ? 1 : k % 2 ? 4 : 2) * f * f * (s.flat ? 0.5 / r : 1);
   }
   const double square = 4 * M_PI * sum * step / 3;
-  return s.constant * s.squares * std::sqrt(square / (s.particles * s.volume));
+  return s.constant * s.squares * std::sqrt(square * s.slab / (s.particles * s.volume));
 }
 
 void check_smearing(const ChargeLaw& law, Setup& setup) {

@@ -28,7 +28,7 @@ double real_space_error(const ChargedSystem& s, double splitting, double cutoff)
            std::sqrt((13.0 / 6 * c * c + 2.0 / 15 * d * d - 13.0 / 15 * c * d) /
                      (s.volume * s.particles * std::pow(splitting, 4) * std::pow(cutoff, 9)));
   }
-  const double volume = s.flat ? 2 * cutoff * s.volume : s.volume;
+  const double volume = s.flat ? 2 * cutoff * s.volume : s.volume / s.slab;
   return 2 * s.constant * s.squares / std::sqrt(s.particles * cutoff * volume) * std::exp(-x * x);
 }
 

@@ -17,6 +17,7 @@ struct ChargedSystem {
   double constant = 1;   // Coulomb's: energy · length
   bool dipoles = false;
   bool flat = false;  // charges in a plane, in two dimensions: the volume is an area
+  double slab = 1;    // so many times longer is the cell than the box that has the charges
 };
 
 struct EwaldParameters {
