@@ -61,8 +61,11 @@ class Sums {
     for (const WaveNumbers& of : waves) {
       const Vector k = wave_vector(s_.cell, of.x, of.y, of.z);
       const double square = dot(k, k);
-      const double weight = 8 * M_PI * terms_.constant / (s_.cell.volume() * square) *
-                            std::exp(-square / (4 * alpha * alpha));
+      // Twice: for k and -k.
+      const double all = 8 * M_PI * terms_.constant / (s_.cell.volume() * square);
+      const double length = std::sqrt(square);
+      const double weight = terms_.flat ? 0.5 * length * all * std::erfc(length / (2 * alpha))
+                                        : all * std::exp(-square / (4 * alpha * alpha));
       phases(of, re, im);
       double sum_re = 0, sum_im = 0;
       for (std::size_t i = 0; i < n; ++i) {
@@ -169,7 +172,7 @@ class Sums {
 
 double farthest_pair(const Box& cell) {
   const Vector h = cell.heights();
-  return 0.5 * std::min({h.x, h.y, h.z});
+  return 0.5 * (cell.dimension == 2 ? std::min(h.x, h.y) : std::min({h.x, h.y, h.z}));
 }
 
 double terms_of_forces(const PeriodicSources& sources, const EwaldParameters& parameters) {

@@ -15,7 +15,7 @@ namespace perrin {
 
 /// The particles that have any.
 struct PeriodicSources {
-  Box cell;                            // that is repeated, along all three axes
+  Box cell;                            // that is repeated, along all its axes
   std::vector<Vec3<double>> position;  // along the whole path of each
   std::vector<double> charge;          // either these …
   std::vector<Vec3<double>> moment;    // … or these; the others are empty

@@ -819,9 +819,6 @@ class Ewald(ChargeCase):
         open_box = {**job["system"], "periodic": [True, True, False]}
         self.refused({**job, "system": open_box}, r"requires a box that is periodic along x, y and "
                                                   r"z, or \"slab\"")
-        self.refused({**job, "system": {**job["system"], "structure": "square",
-                                        "cells": [20, 20, 1]}},
-                     r"forces\[1\]: requires three dimensions")
 
     def test_hybrid_trials(self):
         """Trajectories as trials work with every potential."""
