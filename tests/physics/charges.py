@@ -639,18 +639,20 @@ class Ewald(ChargeCase):
             numpy.testing.assert_allclose(virial, found[0][2], atol=1e-5 * abs(virial).max())
 
     def test_openmm(self):
-        """Energy and forces of OpenMM's particle mesh Ewald (tests/reference/openmm)."""
+        """Energy, forces and virial of OpenMM's particle mesh Ewald (tests/reference/openmm)."""
         with open(os.path.join(REFERENCE, "openmm", "charges.json")) as file:
             reference = json.load(file)
         for name, box in reference["boxes"].items():
             p, h = numpy.array(box["positions"]), numpy.array(box["edges"])
             system = self.data(p, numpy.array(reference["charges"]), h)
             for accuracy, cutoff in ((1e-3, 2.5), (1e-5, 4)):
-                energy, force, _ = self.measured(self.job(system, [
+                energy, force, virial = self.measured(self.job(system, [
                     {"type": "ewald", "cutoff": cutoff, "accuracy": accuracy}]))
                 error = force - numpy.array(box["forces"])
                 self.assertLess(math.sqrt((error**2).sum(axis=1).mean()), 1.5 * accuracy, name)
                 self.assertAlmostEqual(energy, box["energy"], delta=20 * accuracy, msg=name)
+                upper = virial[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+                numpy.testing.assert_allclose(upper, box["virial"], atol=50 * accuracy)
 
     def test_excluded_and_special_pairs(self):
         """Of bonded particles, also far apart, and those three bonds apart."""

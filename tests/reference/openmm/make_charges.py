@@ -1,11 +1,12 @@
-"""Energies and forces of charges by OpenMM, for tests/physics/charges.py.
+"""Energies, forces and virials of charges by OpenMM, for tests/physics/charges.py.
 
     make_charges.py [FILE]      default: charges.json beside this script
 
 needs the packages openmm and numpy. Platform "Reference", in double precision; particle mesh Ewald
 (PME, fifth-order B-splines) whose mesh is so fine that its error is below that of single precision.
 Lengths are nm there; energies and forces are divided by the energy of two unit charges at the unit
-distance, which OpenMM itself is asked for.
+distance, which OpenMM itself is asked for. OpenMM has no virial: it is the derivative of the energy
+with respect to strains of the box and the positions, by differences.
 """
 
 import json
@@ -58,6 +59,19 @@ def measured(positions, charges, edges=None, cutoff=3.0, tolerance=1e-9):
             numpy.array(state.getForces(asNumpy=True).value_in_unit(kilojoule / unit.nanometer)))
 
 
+def virial_of(positions, edges):
+    """xx, yy, zz, xy, xz, yz: r_a += x r_b, under which the edges stay upper triangular."""
+    found = []
+    for a, b in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)):
+        def energy(x):
+            strain = numpy.eye(3)
+            strain[b, a] += x
+            return measured(positions @ strain, CHARGES, edges @ strain)[0]
+        x = 2e-4
+        found.append((8 * (energy(-x) - energy(x)) + energy(2 * x) - energy(-2 * x)) / (12 * x))
+    return numpy.array(found)
+
+
 def main():
     unit_energy = measured([[0, 0, 0], [1, 0, 0]], [1, 1])[0]
     found = {"openmm": openmm.version.version, "charges": CHARGES.tolist(), "boxes": {}}
@@ -67,8 +81,11 @@ def main():
         energy, forces = measured(positions, CHARGES, edges)
         other, _ = measured(positions, CHARGES, edges, cutoff=4.0)
         print(name, energy / unit_energy, "with another cut-off", other / unit_energy)
+        virial = virial_of(positions, edges) / unit_energy
+        print("virial", virial, "whose trace should be the energy")
         found["boxes"][name] = {"edges": edges.tolist(), "positions": positions.tolist(),
                                 "energy": energy / unit_energy,
+                                "virial": numpy.round(virial, 6).tolist(),
                                 "forces": numpy.round(forces / unit_energy, 7).tolist()}
     default = os.path.join(os.path.dirname(os.path.abspath(__file__)), "charges.json")
     with open(sys.argv[1] if len(sys.argv) > 1 else default, "w") as out:
