@@ -821,6 +821,11 @@ class Ewald(ChargeCase):
         open_box = {**job["system"], "periodic": [True, True, False]}
         self.refused({**job, "system": open_box}, r"requires a box that is periodic along x, y and "
                                                   r"z, or \"slab\"")
+        close = {**ewald, "slab": 1.5, "cutoff": 5}
+        self.refused({**job, "system": {**open_box, "cells": [8, 8, 6]},
+                      "forces": [job["forces"][0], close]},
+                     r"slab: must be at least 1\.558, so that copies, 4\.481 apart, are beyond the "
+                     r"cut-off \(5\)")
 
     def test_hybrid_trials(self):
         """Trajectories as trials work with every potential."""
@@ -917,6 +922,9 @@ class Mesh(Ewald):
                  r"mesh.size: must be even products of 2, 3 and 5, got 34; the next is 36"),
                 ({"mesh": {"size": [30, 30, 8]}},
                  r"mesh.size: must be at least twice the order along each axis, 12, got 8"),
+                ({"splitting": 1, "accuracy": None, "mesh": {"size": [2048, 2048, 512]}},
+                 r"mesh.size: must have less than 2\^31 = 2147483648 points in all, got 2048 × 2048 "
+                 r"× 512 = 2147483648"),
                 ({"accuracy": 1e-12, "cutoff": 0.9},
                  r"forces\[1\].mesh: needs more than 6e\+07 points"),
                 ({"mesh": {"order": 9}}, r"forces\[1\].mesh.order: must be ")):

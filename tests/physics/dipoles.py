@@ -73,7 +73,7 @@ def dipole_energy(p, m, h, alpha, excluded=(), surface=None):
     return energy
 
 
-class Dipoles(JobCase):
+class DipoleCase(JobCase):
     overwrite = True
 
     def start(self, p, q, h, types=None):
@@ -138,6 +138,8 @@ class Dipoles(JobCase):
             self.assertAlmostEqual(virial[a, b], -slope(strained, 1e-3), msg=f"virial {a}{b}",
                                    delta=tolerance * (abs(virial).max() + scale))
 
+
+class Dipoles(DipoleCase):
     # -- lattices ----------------------------------------------------------------------------------
 
     def lattice(self, basis, n, quaternions):

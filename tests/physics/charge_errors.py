@@ -1,0 +1,156 @@
+#!/usr/bin/python3
+"""What `perrin validate --measure` says of the errors of Ewald sums: against forces of LAMMPS, and
+beside the predicted ones.
+
+    charge_errors.py PERRIN [unittest arguments]
+"""
+
+import json
+import math
+import os
+import re
+import sys
+import unittest
+
+import numpy
+
+import charges
+import dipoles
+import water
+from charges import REFERENCE, scattered, tilted
+
+BOXES = (tilted(12, 12, 12), tilted(12, 11, 13, 5, -4, 6), tilted(20, 20, 6))
+SPRING = {"type": "bond_harmonic", "bonds": {"1": {"stiffness": 1e-12, "length": 1}}}
+SAID = re.compile(r"forces\[0\], (\w+): measured error of forces ([\d.e+-]+) \(rms of (\d+) "
+                  r"particles at the start; predicted ([\d.e+-]+)\), accuracy ([\d.e+-]+)")
+
+
+class Said:
+    """Of any test of jobs."""
+
+    def said(self, job):
+        """The number of particles; the measured error and the predicted one, both in the unit of
+        "accuracy"."""
+        with open(self.path("job.json"), "w") as out:
+            json.dump(job, out, default=float)
+        done = self.perrin("validate", "job.json", "--overwrite", "--measure")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = SAID.search(done.stdout)
+        self.assertIsNotNone(found, done.stdout)
+        measured, predicted, accuracy = (float(found[k]) for k in (2, 4, 5))
+        return int(found[3]), accuracy, predicted * accuracy / measured
+
+    def check_error(self, job, least, most, particles=None):
+        """The measured error in terms of the predicted one."""
+        n, measured, predicted = self.said(job)
+        self.assertEqual(n, particles or n)
+        self.assertGreater(measured, least * predicted)
+        self.assertLess(measured, most * predicted)
+
+    def refused_with(self, job, pattern):
+        with open(self.path("job.json"), "w") as out:
+            json.dump(job, out, default=float)
+        done = self.perrin("validate", "job.json", "--overwrite", "--measure")
+        self.assertEqual(done.returncode, 2, done.stdout)
+        self.assertRegex(done.stderr, pattern)
+
+
+class Charges(charges.ChargeCase, Said):
+    def random(self, h, bonds=(), net=0.0, **layer):
+        p = scattered(400, h, 0.2, 5, **layer)
+        return self.data(p, numpy.where(numpy.arange(400) % 2, 1.0, net - 1), h, bonds)
+
+    def ewald(self, system, *more, **settings):
+        return self.job(system, [{"type": "ewald", "cutoff": 2.5, "accuracy": 1e-4, **settings},
+                                 *more])
+
+    def test_measured_is_what_it_says(self):
+        """The difference from forces of LAMMPS (tests/reference/lammps), with the digits said."""
+        with open(os.path.join(REFERENCE, "lammps", "charges.json")) as file:
+            reference = json.load(file)
+        for name, of in reference["boxes"].items():
+            system = self.data(numpy.array(of["positions"]), numpy.array(reference["charges"]),
+                               tilted(*of["box"]))
+            for more in ({"accuracy": 1e-2}, {"accuracy": 1e-4}, {"mesh": {}, "accuracy": 1e-3}):
+                job = self.ewald(system, **more)
+                d = self.measured(job)[1] - numpy.array(of["styles"]["ewald"]["forces"])
+                n, measured, _ = self.said(job)
+                self.assertEqual(n, 80)
+                self.assertAlmostEqual(measured / math.sqrt((d**2).sum(axis=1).mean()), 1,
+                                       delta=0.06, msg=f"{name}, {more}")
+
+    def test_random_charges_have_the_predicted_error(self):
+        for h in BOXES:
+            for more in ({"accuracy": 1e-2}, {}, {"mesh": {}}, {"surface_permittivity": 2}):
+                self.check_error(self.ewald(self.random(h), **more), 0.8, 1.2, 400)
+        self.check_error(self.ewald(self.random(BOXES[1], net=0.3), net_charge="background"), 0.8, 1.2)
+        named = self.ewald(self.random(BOXES[0]), coulomb={"permittivity": 3})
+        named.update(units={"length": "nm", "energy": "kJ/mol", "mass": "u"})
+        named["stages"][0]["integrator"] = {"type": "velocity_verlet", "timestep": 1e-6}
+        self.check_error(named, 0.8, 1.2)
+
+    def test_excluded_pairs_and_clouds(self):
+        bonds = [(k, k + 1) for k in range(0, 400, 2)]
+        self.check_error(self.ewald(self.random(BOXES[1], bonds), SPRING), 0.8, 1.2)
+        for cloud in ("gaussian", "slater"):
+            self.check_error(self.ewald(self.random(BOXES[0]), cutoff=3.5, accuracy=1e-3,
+                                  smearing={"cloud": cloud, "width": 0.3}), 0.8, 1.2)
+
+    def test_slabs(self):
+        """Waves of a layer have nearly the same phases at next k_z, which the estimate leaves out;
+        a mesh has waves to spare."""
+        system = {**self.random(tilted(12, 11, 9), low=0.05, high=0.95),
+                  "periodic": [True, True, False]}
+        self.check_error(self.ewald(system, slab=3), 0.8, 1.4)
+        self.check_error(self.ewald(system, slab=3, mesh={}), 0.8, 1.3)
+
+    def test_water_has_less(self):
+        """Neutral molecules are a structure, which the estimate knows nothing of."""
+        system, _, _ = water.Nist.water(self, 1)
+        for more in ({}, {"mesh": {"order": 5}}):
+            job = self.job(system, [{"type": "ewald", "cutoff": 9, "accuracy": 1e-4, **more}],
+                           units={"length": "angstrom", "energy": "kJ/mol", "mass": "u"},
+                           neighbors={"exclusions": ["molecules"]})
+            self.check_error(job, 0.2, 0.95, 300)
+
+    def test_mistakes(self):
+        system = self.random(BOXES[0])
+        self.refused_with(self.job(system, [{"type": "coulomb", "cutoff": 2}]),
+                          "job.json: --measure: no force of the job predicts an error")
+        self.refused_with({**self.ewald(system), "ensemble": {"runs": 2}},
+                          "job.json: --measure: is for one system")
+        many = {"type": "lattice", "structure": "sc", "density": 1, "cells": [40, 40, 40],
+                "types": {"A": 1, "B": 1}}
+        self.refused_with(self.job(many, [{"type": "ewald", "cutoff": 4, "mesh": {}}], attributes={
+            "charge": {"types": {"A": 1, "B": -1}}}),
+            r"job.json: forces\[0\]: --measure: 64000 charges or dipoles .* more than 1e\+09")
+        wide = self.ewald(self.random(tilted(20, 20, 6)), accuracy=1e-2, cutoff=2.9,
+                          smearing={"cloud": "slater", "width": 0.6})
+        self.refused_with(wide, r"--measure: the clouds of charge reach beyond half of the box")
+
+
+class Dipoles(dipoles.DipoleCase, Said):
+    def test_random_dipoles_have_the_predicted_error(self):
+        for h in (tilted(12, 12, 12), tilted(12, 11, 13, 5, -4, 6)):
+            system = self.start(scattered(300, h, 0.5, 4), dipoles.drawn(300, 5), h)
+            for accuracy in (1e-1, 1e-3):
+                self.check_error(self.job(system, {
+                    "type": "dipole_ewald", "moments": {"A": 1}, "cutoff": 3,
+                    "accuracy": accuracy}), 0.7, 1.5, 300)
+
+    def test_a_box_that_shrinks_beyond_the_accuracy(self):
+        """The error goes as the root of the volume, 343 of 1728: 2.2 times. A warning says so."""
+        h = tilted(12, 12, 12)
+        force = {"type": "dipole_ewald", "moments": {"A": 1e-3}, "cutoff": 2.5, "accuracy": 1e-8}
+        job = self.job(self.start(scattered(60, h, 1, 4), dipoles.drawn(60, 5), h), force, steps=200)
+        done = self.run_job(job)
+        self.assertNotIn("predicted error of forces is", done.stdout + done.stderr)
+        job["stages"][0]["deform"] = {axis: 7.0 for axis in "xyz"}
+        done = self.run_job(job)
+        self.assertRegex(done.stdout + done.stderr,
+                         r"dipole_ewald: in the box as it is now, of the volume 343 after 1728, the "
+                         r"predicted error of forces is [\d.e-]+, 2.2 times that of the start")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[2:])
