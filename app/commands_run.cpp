@@ -183,7 +183,7 @@ void validate_command(const RunArguments& a) {
   if (Variations::has(file)) {
     if (a.measure)
       throw UserError(fmt::format(
-          "{}: --measure: is for one system, and the job has an \"ensemble\"; measure a job without",
+          "{}: --measure: is for one system, but the job has an \"ensemble\": measure one without",
           a.file));
     return validate_ensemble(std::move(file), std::move(options));
   }

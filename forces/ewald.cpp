@@ -23,7 +23,9 @@
 namespace perrin {
 namespace {
 
-class EwaldForce final : public Force, public HasCoupledTrials, public ForceRemark,
+class EwaldForce final : public Force,
+                         public HasCoupledTrials,
+                         public ForceRemark,
                          public HasMeasuredError {
  public:
   /// `charges_change`: a resumed run has other charges than those that the parameters were chosen
@@ -173,8 +175,12 @@ std::unique_ptr<Force> make_ewald(const EwaldSettings& s, Setup& setup) {
   const double constant = coulomb_constant(s.coulomb, setup);
   const Box cell = repeated_cell(c.box, s.slab.value_or(1));
   const auto charged = std::ranges::count_if(c.charge, [](double q) { return q != 0; });
-  const ChargedSystem system{double(std::max<std::ptrdiff_t>(charged, 1)), charges.squares,
-                             cell.volume(), constant, false, c.box.dimension == 2,
+  const ChargedSystem system{double(std::max<std::ptrdiff_t>(charged, 1)),
+                             charges.squares,
+                             cell.volume(),
+                             constant,
+                             false,
+                             c.box.dimension == 2,
                              s.slab.value_or(1)};
   const auto choice = ewald_choice(s, system, charges, cell, setup);
   if (!choice) return nullptr;
@@ -189,8 +195,9 @@ std::unique_ptr<Force> make_ewald(const EwaldSettings& s, Setup& setup) {
   law.excluded_range = std::numeric_limits<double>::infinity();
   law.slow_corrections = true;  // what bonded charges do not get of the sum over waves
   law.self = mesh ? 0 : EwaldSum::self_energy(parameters, system.flat);
-  const EwaldTerms terms{parameters, constant, s.net_charge == "background", s.surface_permittivity,
-                         s.slab, system.flat};
+  const EwaldTerms terms{
+      parameters, constant,   s.net_charge == "background", s.surface_permittivity,
+      s.slab,     system.flat};
   std::optional<MeshSum> on_mesh;
   if (mesh) on_mesh.emplace(terms, *mesh, charges.sizes, charges.largest);
   ChargePairs pairs(law, charges, true, setup);

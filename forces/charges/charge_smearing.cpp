@@ -35,8 +35,8 @@ std::optional<Smearing> smearing_of(const std::optional<SmearingSettings>& s) {
 }
 
 double smearing_error(const ChargedSystem& s, const Smearing& smearing, double cutoff) {
-  // The square of the force of one unit charge, over all of space, or of the plane, beyond: Simpson's
-  // rule.
+  // The square of the force of one unit charge, over all of space beyond, or of the plane:
+  // Simpson's rule.
   const double length = 1 / (smearing.decay + smearing.gauss);
   constexpr int steps = 4000;
   const double step = 40 * length / steps;

@@ -77,10 +77,11 @@ std::optional<MeshTerms> mesh_of(const EwaldSettings& s, const ChargedSystem& sy
                                mesh.size[a], Fft3::good_size(double(mesh.size[a]))));
   }
   if (mesh.points() >= std::int64_t(1) << 31)
-    return wrong("mesh.size",
-                 fmt::format("must have less than 2^31 = 2147483648 points in all, got {} × {} × {} "
-                             "= {}",
-                             mesh.size[0], mesh.size[1], mesh.size[2], mesh.points()));
+    return wrong(
+        "mesh.size",
+        fmt::format("must have less than 2^31 = 2147483648 points in all, got {} × {} × {} "
+                    "= {}",
+                    mesh.size[0], mesh.size[1], mesh.size[2], mesh.points()));
   return mesh;
 }
 
@@ -112,13 +113,14 @@ std::optional<EwaldParameters> ewald_parameters(const SplittingSettings& s,
   p.splitting = double(float(p.splitting));  // the same in the sums over pairs and waves
   constexpr double most = 2e6;
   if (const double waves = count_waves(cell, p.k_max); !on_mesh && waves > most)
-    return wrong(s.k_max      ? "k_max"
-                 : s.accuracy ? "accuracy"
-                              : "cutoff",
-                 fmt::format("takes {:.3g} wave vectors, more than {:g}: choose a longer cutoff{} a "
-                             "lower accuracy{}",
-                             waves, most, system.dipoles ? " or" : ",",
-                             system.dipoles ? "" : " or \"mesh\""));
+    return wrong(
+        s.k_max      ? "k_max"
+        : s.accuracy ? "accuracy"
+                     : "cutoff",
+        fmt::format("takes {:.3g} wave vectors, more than {:g}: choose a longer cutoff{} a "
+                    "lower accuracy{}",
+                    waves, most, system.dipoles ? " or" : ",",
+                    system.dipoles ? "" : " or \"mesh\""));
   return p;
 }
 
@@ -152,8 +154,7 @@ std::optional<EwaldChoice> ewald_choice(const EwaldSettings& s, const ChargedSys
   if (s.mesh && !check_mesh(s, cell, setup)) return std::nullopt;
   const auto wanted = sums.splitting ? s.error(system.constant) : error_of_sums(s, system, setup);
   if (!wanted) return std::nullopt;
-  const auto p =
-      ewald_parameters(sums, system, s.cutoff, *wanted, cell, s.mesh.has_value(), setup);
+  const auto p = ewald_parameters(sums, system, s.cutoff, *wanted, cell, s.mesh.has_value(), setup);
   if (!p) return std::nullopt;
   // What a force between neighbours loses by rounding.
   if (sizeof(Real) == 4 && sums.accuracy &&
@@ -164,10 +165,9 @@ std::optional<EwaldChoice> ewald_choice(const EwaldSettings& s, const ChargedSys
   std::optional<MeshTerms> mesh;
   if (s.mesh && !(mesh = mesh_of(s, system, *wanted, p->splitting, cell, charges, setup)))
     return std::nullopt;
-  const std::string rest =
-      mesh ? fmt::format("mesh {} × {} × {} of order {}", mesh->size[0], mesh->size[1],
-                         mesh->size[2], mesh->order)
-           : waves_text(cell, *p);
+  const std::string rest = mesh ? fmt::format("mesh {} × {} × {} of order {}", mesh->size[0],
+                                              mesh->size[1], mesh->size[2], mesh->order)
+                                : waves_text(cell, *p);
   return EwaldChoice{*p, mesh,
                      parameters_text(*p, predicted_errors(s, system, *p, mesh, cell), system, rest,
                                      mesh ? "the mesh" : "wave vectors", s.smearing.has_value())};

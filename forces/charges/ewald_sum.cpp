@@ -109,9 +109,8 @@ void EwaldSum::compute(StepContext& s, const AttributeView<1>& charge, const For
                         charge_.data()};
   const auto [splitting, k_max] = terms().parameters;
   const double x = k_max / (2 * splitting);
-  const double beyond = terms().flat
-                            ? -0.25 * terms().constant * k_max * std::erfc(x)
-                            : -terms().constant * k_max * std::exp(-x * x) / (3 * M_PI);
+  const double beyond = terms().flat ? -0.25 * terms().constant * k_max * std::erfc(x)
+                                     : -terms().constant * k_max * std::exp(-x * x) / (3 * M_PI);
   ForceOutput added = output;
   added.add = true;
   const auto run = [&]<bool Energy, bool Flat>() {

@@ -124,7 +124,8 @@ class Sums {
     force_[i] += terms_.constant * f, force_[j] -= terms_.constant * f;
   }
 
-  /// exp(2πi n f) of each particle's fractions f, for all n ≥ 0 that the waves have along each axis.
+  /// exp(2πi n f) of each particle's fractions f, for all n ≥ 0 that the waves have along each
+  /// axis.
   void make_powers(const std::vector<WaveNumbers>& waves) {
     std::array<std::int32_t, 3> most{};
     for (const WaveNumbers& n : waves)

@@ -31,8 +31,8 @@ PeriodicSources sources_of(StepContext& context, const MeasuredSum& sum,
   constexpr auto none = std::size_t(-1);
   std::vector<std::size_t> source(std::size_t(p.n), none);  // of each place
   for (std::size_t i = 0; i < source.size(); ++i) {
-    const bool there = sum.charge.empty() ? dot(sum.moment[i], sum.moment[i]) > 0
-                                          : sum.charge[i] != 0;
+    const bool there =
+        sum.charge.empty() ? dot(sum.moment[i], sum.moment[i]) > 0 : sum.charge[i] != 0;
     if (!there) continue;
     source[i] = place.size();
     place.push_back(i);
@@ -54,8 +54,8 @@ PeriodicSources sources_of(StepContext& context, const MeasuredSum& sum,
 /// Of sums whose error is a hundredth, unless rounding in double precision is more.
 EwaldParameters exact_parameters(const MeasuredSum& sum, const PeriodicSources& s) {
   const ChargedSystem& of = sum.system;
-  const double near = of.constant * of.squares / of.particles * std::cbrt(of.particles / of.volume) *
-                      std::cbrt(of.particles / of.volume);
+  const double near = of.constant * of.squares / of.particles *
+                      std::cbrt(of.particles / of.volume) * std::cbrt(of.particles / of.volume);
   const double error = std::max(sum.predicted / 100, 1e-10 * near), end = farthest_pair(s.cell);
   if (s.smearing && smearing_error(of, *s.smearing, end) > error)
     throw UserError(fmt::format(

@@ -83,7 +83,8 @@ class Charges(charges.ChargeCase, Said):
         for h in BOXES:
             for more in ({"accuracy": 1e-2}, {}, {"mesh": {}}, {"surface_permittivity": 2}):
                 self.check_error(self.ewald(self.random(h), **more), 0.8, 1.2, 400)
-        self.check_error(self.ewald(self.random(BOXES[1], net=0.3), net_charge="background"), 0.8, 1.2)
+        charged = self.ewald(self.random(BOXES[1], net=0.3), net_charge="background")
+        self.check_error(charged, 0.8, 1.2)
         named = self.ewald(self.random(BOXES[0]), coulomb={"permittivity": 3})
         named.update(units={"length": "nm", "energy": "kJ/mol", "mass": "u"})
         named["stages"][0]["integrator"] = {"type": "velocity_verlet", "timestep": 1e-6}
@@ -142,14 +143,15 @@ class Dipoles(dipoles.DipoleCase, Said):
         """The error goes as the root of the volume, 343 of 1728: 2.2 times. A warning says so."""
         h = tilted(12, 12, 12)
         force = {"type": "dipole_ewald", "moments": {"A": 1e-3}, "cutoff": 2.5, "accuracy": 1e-8}
-        job = self.job(self.start(scattered(60, h, 1, 4), dipoles.drawn(60, 5), h), force, steps=200)
+        system = self.start(scattered(60, h, 1, 4), dipoles.drawn(60, 5), h)
+        job = self.job(system, force, steps=200)
         done = self.run_job(job)
         self.assertNotIn("predicted error of forces is", done.stdout + done.stderr)
         job["stages"][0]["deform"] = {axis: 7.0 for axis in "xyz"}
         done = self.run_job(job)
         self.assertRegex(done.stdout + done.stderr,
-                         r"dipole_ewald: in the box as it is now, of the volume 343 after 1728, the "
-                         r"predicted error of forces is [\d.e-]+, 2.2 times that of the start")
+                         r"dipole_ewald: in the box as it is now, of the volume 343 after 1728, "
+                         r"the predicted error of forces is [\d.e-]+, 2.2 times that of the start")
 
 
 if __name__ == "__main__":

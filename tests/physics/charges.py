@@ -923,8 +923,8 @@ class Mesh(Ewald):
                 ({"mesh": {"size": [30, 30, 8]}},
                  r"mesh.size: must be at least twice the order along each axis, 12, got 8"),
                 ({"splitting": 1, "accuracy": None, "mesh": {"size": [2048, 2048, 512]}},
-                 r"mesh.size: must have less than 2\^31 = 2147483648 points in all, got 2048 × 2048 "
-                 r"× 512 = 2147483648"),
+                 r"mesh.size: must have less than 2\^31 = 2147483648 points in all, got 2048 × "
+                 r"2048 × 512 = 2147483648"),
                 ({"accuracy": 1e-12, "cutoff": 0.9},
                  r"forces\[1\].mesh: needs more than 6e\+07 points"),
                 ({"mesh": {"order": 9}}, r"forces\[1\].mesh.order: must be ")):

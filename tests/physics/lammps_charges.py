@@ -58,9 +58,10 @@ class Lammps(ChargeCase):
 
     def test_a_slab(self):
         """The virial of LAMMPS is without the dipole."""
+        force = {"type": "ewald", "cutoff": 4, "accuracy": 1e-5, "slab": 3}
         for mesh in ({}, {"mesh": {"order": 7}}):
-            self.compare("slab", {"type": "ewald", "cutoff": 4, "accuracy": 1e-5, "slab": 3, **mesh},
-                         1e-5, tensor=False, periodic=[True, True, False])
+            self.compare("slab", {**force, **mesh}, 1e-5, tensor=False,
+                         periodic=[True, True, False])
 
     def test_pairs(self):
         """Of rounding: 2·10⁻⁷ of the largest forces, some 10 here."""
