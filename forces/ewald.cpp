@@ -101,6 +101,7 @@ class EwaldForce final : public Force,
       return;
     waves_.set(p), moments_.set(p);
     pairs_.set_splitting(p.splitting, EwaldSum::self_energy(p, system_.flat));
+    if (!mesh_ && !system_.flat) pairs_.set_beyond(WavesBeyond::of(p));
   }
 
  private:
@@ -201,6 +202,7 @@ std::unique_ptr<Force> make_ewald(const EwaldSettings& s, Setup& setup) {
   std::optional<MeshSum> on_mesh;
   if (mesh) on_mesh.emplace(terms, *mesh, charges.sizes, charges.largest);
   ChargePairs pairs(law, charges, true, setup);
+  if (!mesh && !system.flat) pairs.set_beyond(WavesBeyond::of(parameters));
   // Far below the other errors, of all partners within the cut-off together.
   pairs.use_series(0.003 * predicted_errors(s, system, parameters, mesh, cell).all() / constant);
   return std::make_unique<EwaldForce>(std::move(pairs), terms, std::move(on_mesh), *choice, system,

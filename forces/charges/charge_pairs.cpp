@@ -97,6 +97,7 @@ struct CorrectCharges {
   AttributeView<1> charge;
   const Real4* charge_by_id;
   ChargeCoefficients<double> law;
+  WavesBeyond beyond;
   double range2;  // of corrections
   double self;
   ForceOutput out;
@@ -115,11 +116,17 @@ struct CorrectCharges {
         const double r2 = 1e-24 + double(dot(r, r));
         if (!(r2 < range2)) continue;
         const double product = law.constant * q * double(charge_by_id[partner].x);
-        const double inverse = 1 / std::sqrt(r2);
+        const double inverse = 1 / std::sqrt(r2), distance = r2 * inverse;
         const auto f = law.evaluate(r2, product);
-        const Real3 fr = Real(f.force_over_r - product * inverse * inverse * inverse) * r;
-        force += fr;
+        double force_over_r = f.force_over_r - product * inverse * inverse * inverse;
         energy += f.energy - product * inverse;
+        if (beyond.at_0 != 0) {
+          force_over_r += product * beyond.force_over_r(distance);
+          energy += product * beyond.energy(distance);
+          if (out.virial != nullptr) beyond.add_virial(virial, r, product);
+        }
+        const Real3 fr = Real(force_over_r) * r;
+        force += fr;
         virial.add(r, fr);
       }
     }
@@ -137,6 +144,7 @@ struct CorrectTrials {
   AttributeView<1> charge;
   const Real4* charge_by_id;
   ChargeCoefficients<double> law;
+  WavesBeyond beyond;
   double range2;
 
   PERRIN_HD double charge_of(std::uint32_t place) const {
@@ -145,7 +153,9 @@ struct CorrectTrials {
   PERRIN_HD double energy(const Position& here, const Position& there, double product) const {
     const Real3 r = vector(metric, here, there);
     const double r2 = 1e-24 + double(dot(r, r));
-    return r2 < range2 ? law.evaluate(r2, product).energy - product / std::sqrt(r2) : 0;
+    if (!(r2 < range2)) return 0;
+    const double distance = std::sqrt(r2);
+    return law.evaluate(r2, product).energy + product * (beyond.energy(distance) - 1 / distance);
   }
   PERRIN_HD void operator()(std::int64_t k) const {
     const TrialMove& m = trials.move[k];
@@ -278,7 +288,7 @@ void ChargePairs::correct(StepContext& s, const ForceOutput& output,
       "corrections of charges", s, added,
       CorrectCharges{s.particles.view(), s.particles.metric(), BondVector(s.particles.box),
                      excluded, charge, excluded ? words_.by_id(s) : nullptr,
-                     ChargeCoefficients<double>(law_), range * range, law_.self, added});
+                     ChargeCoefficients<double>(law_), beyond_, range * range, law_.self, added});
 }
 
 void ChargePairs::compute_trials(StepContext& s, const TrialMoves& trials) {
@@ -298,7 +308,7 @@ void ChargePairs::correct_trials(StepContext& s, const TrialMoves& trials,
   for_each(s.device(), "excluded charges of trial moves", trials.count,
            CorrectTrials{trials, s.particles.view(), s.particles.box.metric(),
                          BondVector(s.particles.box), excluded, charge, words_.by_id(s),
-                         ChargeCoefficients<double>(law_), range * range});
+                         ChargeCoefficients<double>(law_), beyond_, range * range});
 }
 
 void ChargePairs::run_trial_chains(StepContext& s, const TrialChains& chains) {

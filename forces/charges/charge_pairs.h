@@ -10,6 +10,7 @@
 #include "forces/attribute_words.h"
 #include "forces/charges/charge_law.h"
 #include "forces/charges/ewald_series.h"
+#include "forces/charges/waves_beyond.h"
 
 namespace perrin {
 
@@ -55,6 +56,8 @@ class ChargePairs {
   /// Ewald's sum: steps without energies may take EwaldSeries, where the error of the force of two
   /// unit charges stays below this times Coulomb's constant (1/length²).
   void use_series(double most);
+  /// Of a sum over waves: added to the corrections for excluded pairs.
+  void set_beyond(const WavesBeyond& beyond) { beyond_ = beyond; }
   void follow(const std::map<std::string, std::vector<double>>& changed) { words_.follow(changed); }
 
  private:
@@ -64,6 +67,7 @@ class ChargePairs {
   void correct(StepContext& s, const ForceOutput& output, const AttributeView<1>& charge);
 
   ChargeLaw law_;
+  WavesBeyond beyond_;
   std::optional<EwaldSeries<Real>> series_;
   double series_error_ = 0;  // of use_series()
   Ranges ranges_;

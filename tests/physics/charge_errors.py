@@ -114,6 +114,29 @@ class Charges(charges.ChargeCase, Said):
                            neighbors={"exclusions": ["molecules"]})
             self.check_error(job, 0.2, 0.95, 300)
 
+    def test_waves_beyond_the_last_of_excluded_pairs(self):
+        """Pairs ±1 that do not act on each other have hardly any waves: the mean of what the sum
+        leaves out of them makes up for that of each charge by itself, by which energy and virial
+        would be wrong. Left is the difference of a sum over waves and its mean."""
+        n, h, alpha = 60, tilted(24, 23, 25, 3, -2, 4), 0.35
+        centre = scattered(n, h, 4, 3)
+        axis = numpy.random.default_rng(4).normal(size=(n, 3))
+        axis /= numpy.sqrt((axis**2).sum(axis=1))[:, None]
+        for length, left in ((0.5, 0.03), (1.0, 0.1)):
+            p = numpy.concatenate([centre + length / 2 * axis, centre - length / 2 * axis])
+            system = self.data(p, numpy.repeat([1.0, -1], n), h, [(k, n + k) for k in range(n)])
+            exact = self.measured(self.job(system, [{"type": "ewald", "cutoff": 10, "k_max": 4.5,
+                                                     "splitting": 0.45}, SPRING]))
+            for k_max in (0.9, 1.2):
+                found = self.measured(self.job(system, [{"type": "ewald", "cutoff": 10,
+                                                         "k_max": k_max, "splitting": alpha},
+                                                        SPRING]))
+                x = k_max / (2 * alpha)
+                energy = alpha / math.sqrt(math.pi) * math.erfc(x) * 2 * n
+                virial = k_max * math.exp(-x * x) / (3 * math.pi) * 2 * n
+                self.assertLess(abs(found[0] - exact[0]), left * energy)
+                self.assertLess(abs(found[2] - exact[2]).max(), left * virial)
+
     def test_mistakes(self):
         system = self.random(BOXES[0])
         self.refused_with(self.job(system, [{"type": "coulomb", "cutoff": 2}]),

@@ -57,10 +57,11 @@ class Lammps(ChargeCase):
             self.compare("pppm", force, math.hypot(accuracy, ERROR_OF_PPPM))
 
     def test_a_slab(self):
-        """The virial of LAMMPS is without the dipole."""
+        """The virial of LAMMPS is without the dipole. Errors of slabs may be 1.3 times those that
+        are predicted (docs/guide/charges.md)."""
         force = {"type": "ewald", "cutoff": 4, "accuracy": 1e-5, "slab": 3}
         for mesh in ({}, {"mesh": {"order": 7}}):
-            self.compare("slab", {**force, **mesh}, 1e-5, tensor=False,
+            self.compare("slab", {**force, **mesh}, 1.3e-5, tensor=False,
                          periodic=[True, True, False])
 
     def test_pairs(self):
