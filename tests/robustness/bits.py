@@ -166,7 +166,7 @@ def dynamic_bonds(device):
 
 def charges():
     """Sums over pairs with corrections for bonded ones; Ewald's sum in boxes that change, of chains
-    that link and break, of a slab, with a background and a dipole moment."""
+    that link and break, of a slab, in a plane, with a background and a dipole moment."""
     core = {**LJ, "pairs": [{"types": [*pair], "epsilon": 1, "sigma": 1}
                             for pair in ("AA", "AB", "BB")]}
     ewald = {"type": "ewald", "cutoff": 3, "accuracy": 1e-2}
@@ -206,6 +206,8 @@ def charges():
              for z in (-5.7, 5.7)]
     slab = ions(*walls, {**ewald, "slab": 3})
     slab["system"] |= {"density": 0.6, "periodic": [True, True, False]}
+    flat = ions({**ewald, "net_charge": "background"})
+    flat["system"] |= {"structure": "square", "density": 0.4, "cells": [15, 15, 1]}
     # Trial moves one after another, with dynamics between them.
     moves = {"type": "monte_carlo", "sweeps": 30, "temperature": 1.2, "tune": {"sweeps": 20},
              "translation": {"displacement": 0.2}}
@@ -223,8 +225,8 @@ def charges():
         "ewald": ions(ewald), "ewald, chains": {**chains, "forces": [*chains["forces"], ewald]},
         "ewald, clouds": {**chains, "forces": [*chains["forces"], {
             **ewald, "smearing": {"cloud": "slater", "width": 0.3}}]},
-        "ewald, links": linked, "ewald, slab": slab, "ewald, trials": trials,
-        "ewald, turns": turns,
+        "ewald, links": linked, "ewald, slab": slab, "ewald, flat": flat,
+        "ewald, trials": trials, "ewald, turns": turns,
         "ewald, barostat": ions(ewald, integrator={**THERMOSTAT, "barostat": {
             "pressure": 1, "tau": 0.5, "axes": "flexible"}}),
         "ewald, shear": ions({**ewald, "net_charge": "background"}, stage={"shear": {"rate": 2}}),
