@@ -215,7 +215,9 @@ void register_ewald(Registry& registry) {
   registry.add<Force, EwaldSettings>(
       "ewald",
       "charges and all their periodic copies: Ewald's sum, within a cut-off over pairs and beyond "
-      "it over wave vectors; excluded pairs do not act on each other",
+      "it over wave vectors; excluded pairs do not act on each other; in two dimensions charges in "
+      "a "
+      "plane",
       make_ewald);
 }
 
