@@ -108,14 +108,14 @@ void EwaldSum::compute(StepContext& s, const AttributeView<1>& charge, const For
   const Charges charges{{charge_.size(), n, place_.data(), slab_ratio(s.particles.box)},
                         charge_.data()};
   const auto [splitting, k_max] = terms().parameters;
-  const double x = k_max / (2 * splitting);
+  const double half = 1 / (2 * splitting), x = k_max * half;
   const double beyond = terms().flat ? -0.25 * terms().constant * k_max * std::erfc(x)
                                      : -terms().constant * k_max * std::exp(-x * x) / (3 * M_PI);
   ForceOutput added = output;
   added.add = true;
   const auto run = [&]<bool Energy, bool Flat>() {
-    const double half = 1 / (2 * splitting), quarter = Flat ? half : half * half;
-    add_forces(s, WaveForces<Energy, Flat>{waves, charges, Real(quarter), Real(beyond), added, n});
+    add_forces(s, WaveForces<Energy, Flat>{waves, charges, Real(Flat ? half : half * half),
+                                           Real(beyond), added, n});
   };
   if (!output.energy) return run.operator()<false, false>();
   terms().flat ? run.operator()<true, true>() : run.operator()<true, false>();

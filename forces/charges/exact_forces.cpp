@@ -133,7 +133,7 @@ class Sums {
               std::max(most[2], std::abs(n.z))};
     const std::size_t n = s_.position.size();
     for (std::size_t a = 0; a < 3; ++a) {
-      powers_[a].resize(std::size_t(most[a] + 1));
+      powers_[a].resize(std::size_t(most[a]) + 1);
       for (auto& power : powers_[a]) power.re.resize(n), power.im.resize(n);
     }
     for (std::size_t i = 0; i < n; ++i) {
