@@ -2,8 +2,9 @@
 // neighbor/pair_loop.h, on a GPU.
 //
 // A row is cut among 32 lanes, four entries to each, and again from the beginning where it is
-// longer. 32 threads are these lanes, or, where many systems keep the GPU busy, eight threads four
-// of them each, one after the other. What the lanes have is added in one order: bits are the same.
+// longer. 32 threads are these lanes, or, where many systems keep the GPU busy, four threads eight
+// of them each, one after the other: these find positions in shared memory. What the lanes have is
+// added in one order: bits are the same.
 #pragma once
 
 #include "engine/device/parallel.h"
@@ -16,6 +17,8 @@ namespace detail {
 #ifdef __CUDACC__
 constexpr unsigned small_lanes = 32, small_stride = 8;
 constexpr std::uint32_t entries_of_round = 4 * small_lanes;
+/// Positions that a block of many systems has in shared memory: those of systems of so many.
+constexpr std::uint32_t small_staged = 2048;
 
 /// Whether particles are within reach; also some that are further by up to 10^-6 of the longest
 /// edge. In a box without tilts coordinates become floats by additions: conversions take four times
@@ -60,45 +63,48 @@ class NearTest {
   bool of_one_, quick_;
 };
 
-/// Makes the row of particle i, with Lanes threads beside one another; all of the warp are here.
-template <unsigned Lanes>
-__device__ __noinline__ void make_row(const SmallRows& rows, std::int64_t i, bool present) {
-  constexpr unsigned warp = 0xffffffffu, mine = Lanes == 32 ? warp : (1u << Lanes % 32) - 1;
+/// Behind the last entry of a row; of one thread.
+__device__ inline void end_row(const SmallRows& rows, std::uint32_t i, const Position& p,
+                               std::uint32_t found) {
+  rows.count[i] = found < rows.room ? found : rows.room;
+  rows.reference[i] = p;
+  if (found > rows.room) atomicMax(rows.words + 1, found);
+}
+
+/// Makes the row of particle i, with the threads of a warp, all of which are here.
+inline __device__ __noinline__ void make_row(const SmallRows& rows, std::int64_t i, bool present) {
+  constexpr unsigned warp = 0xffffffffu;
   constexpr unsigned at_once = 4;  // positions on their way
-  const unsigned sub = threadIdx.x % Lanes, shift = threadIdx.x % 32 - sub;
-  const unsigned before = (1u << sub) - 1;
+  const unsigned lane = threadIdx.x % 32, before = (1u << lane) - 1;
   const Position p = rows.position[i];
   const NearTest is_near(rows, p);
   std::uint16_t* const row = rows.entries + i * rows.room;
   const auto n = std::uint32_t(rows.particles), self = std::uint32_t(i);
   std::uint32_t found = 0;
-  for (std::uint32_t first = 0; first < n; first += at_once * Lanes) {
+  for (std::uint32_t first = 0; first < n; first += at_once * 32) {
     Position q[at_once];
     bool near[at_once];
 #pragma unroll
     for (unsigned k = 0; k < at_once; ++k) {
-      const std::uint32_t j = first + k * Lanes + sub;
+      const std::uint32_t j = first + k * 32 + lane;
       q[k] = rows.position[j < n ? j : self];
     }
 #pragma unroll
     for (unsigned k = 0; k < at_once; ++k) {
-      const std::uint32_t j = first + k * Lanes + sub;
+      const std::uint32_t j = first + k * 32 + lane;
       near[k] = is_near(q[k]) && j < n && j != self && present;
       if (near[k] && rows.exclusions)
         near[k] = !rows.exclusions.excludes(rows.id[self], rows.id[j]);
     }
 #pragma unroll
     for (unsigned k = 0; k < at_once; ++k) {
-      const unsigned hits = (__ballot_sync(warp, near[k]) >> shift) & mine;
+      const unsigned hits = __ballot_sync(warp, near[k]);
       const std::uint32_t at = found + unsigned(__popc(hits & before));
-      if (near[k] && at < rows.room) row[at] = std::uint16_t(first + k * Lanes + sub);
+      if (near[k] && at < rows.room) row[at] = std::uint16_t(first + k * 32 + lane);
       found += unsigned(__popc(hits));
     }
   }
-  if (!present || sub != 0) return;
-  rows.count[self] = found < rows.room ? found : rows.room;
-  rows.reference[self] = p;
-  if (found > rows.room) atomicMax(rows.words + 1, found);
+  if (present && lane == 0) end_row(rows, self, p, found);
 }
 
 /// Behind the rows of a block: the last one says that lists are built. Of all threads.
@@ -115,57 +121,117 @@ __device__ inline void finish_rows(const SmallRows& rows, unsigned blocks) {
   }
 }
 
-/// Lanes: 32, which also make stale rows, or 8.
-template <class Body, unsigned Lanes>
+/// Of one system: 32 threads to a row. Makes stale rows.
+template <class Body>
 struct SmallLoop {
-  static constexpr int threads = Lanes == small_lanes ? 64 : 128;
-  static constexpr unsigned particles = unsigned(threads) / Lanes;  // of a block
+  static constexpr int threads = 64;
+  static constexpr unsigned particles = unsigned(threads) / small_lanes;  // of a block
   Body body;
   SmallRows rows;
 
   __device__ void run(unsigned block, unsigned blocks) const {
     admit_successor();
-    const unsigned sub = threadIdx.x % Lanes;
-    std::int64_t i = rows.own.begin + block * particles + threadIdx.x / Lanes;
+    const unsigned lane = threadIdx.x % small_lanes;
+    std::int64_t i = rows.own.begin + block * particles + threadIdx.x / small_lanes;
     const bool present = i < rows.own.end;  // the threads of a warp stay together for shuffles
     if (!present) i = rows.own.begin;
     await_all_before();
-    const std::uint32_t stale = Lanes == small_lanes ? *rows.flag : 0;
+    const std::uint32_t stale = *rows.flag;
     if (*rows.halt) return;
-    if constexpr (Lanes == small_lanes)
-      if (stale) {
-        make_row<Lanes>(rows, i, present);
-        finish_rows(rows, blocks);
-      }
+    if (stale) {
+      make_row(rows, i, present);
+      finish_rows(rows, blocks);
+    }
     const auto own = body.own(i);
     const Position p = rows.position[i];
     const std::uint32_t count = present ? rows.count[i] : 0;
     const auto* const row = reinterpret_cast<const uint2*>(rows.entries + i * rows.room);
     const Metric metric = *rows.metric;
-    constexpr int shares = small_lanes / Lanes;  // of each thread
-    uint2 first_round[shares];
-#pragma unroll
-    for (int v = 0; v < shares; ++v) {
-      const unsigned lane = sub + unsigned(v) * Lanes;
-      first_round[v] = 4 * lane < count ? row[lane] : uint2{};
-    }
     Real sum[Body::sums] = {};
-    // Lanes sub, sub + 8, sub + 16, sub + 24, whoever they are.
-    for (int v = 0; v < shares; ++v) {
-      const unsigned lane = sub + unsigned(v) * Lanes;
-      if (4 * lane >= count) break;
-      uint2 four = first_round[0];
+    for (std::uint32_t first = 4 * lane; first < count; first += entries_of_round) {
+      const uint2 four = row[first / 4];
 #pragma unroll
-      for (int k = 1; k < shares; ++k)
-        if (k == v) four = first_round[k];
+      for (unsigned e = 0; e < 4; ++e) {
+        const std::uint32_t two = e < 2 ? four.x : four.y;
+        const bool real = first + e < count;
+        const std::uint32_t j = real ? (e % 2 ? two >> 16 : two & 0xffffu) : std::uint32_t(i);
+        const Position q = rows.position[j];
+        Real term[Body::sums];
+        body.pair(own, metric.vector(p, q), q.type(), extra_of(body, j), real, term);
+        for (int c = 0; c < Body::sums; ++c) sum[c] += term[c];
+      }
+    }
+    for (int c = 0; c < Body::sums; ++c) {
+      Real all = sum[c];
+      for (unsigned k = 1; k < small_lanes / small_stride; ++k)
+        all += __shfl_down_sync(0xffffffffu, sum[c], k * small_stride);
+      sum[c] = all;  // of the first eight
+    }
+    for (int step = int(small_stride) / 2; step > 0; step /= 2)
+      for (int c = 0; c < Body::sums; ++c) sum[c] += __shfl_xor_sync(0xffffffffu, sum[c], step);
+    if (present && lane == 0) body.store(i, sum);
+  }
+};
+
+/// Of many systems: four threads to a row, and many rows to a block, whose positions are in shared
+/// memory. Gathered from L1, they come at half of that speed.
+template <class Body>
+struct SmallLoopOfMany {
+  static constexpr int threads = 256;
+  static constexpr bool differ = true;  // a block does enough
+  static constexpr unsigned of_row = 4, at_once = unsigned(threads) / of_row;
+  Body body;
+  SmallRows rows;
+
+  __device__ void run(unsigned block, unsigned) const {
+    __shared__ Position staged[small_staged];
+    if (begin_kernel(rows.halt)) return;
+    const Position* const position = rows.position;
+    const auto n = std::uint32_t(rows.particles);
+    const bool has_room = n <= small_staged;
+    for (std::uint32_t k = threadIdx.x; has_room && k < n; k += unsigned(threads))
+      staged[k] = position[k];
+    __syncthreads();
+    const Metric metric = *rows.metric;
+    for (unsigned at = 0; at < rows.of_block; at += at_once) {
+      std::int64_t i = rows.own.begin + block * rows.of_block + at + threadIdx.x / of_row;
+      const bool present = i < rows.own.end;  // the threads of a warp stay together for shuffles
+      if (!present) i = rows.own.begin;
+      Real sum[Body::sums];
+      if (has_room)
+        add_up<4>(metric, i, present, sum, [&](std::uint32_t j) { return staged[j]; });
+      else
+        add_up<1>(metric, i, present, sum, [&](std::uint32_t j) { return position[j]; });
+      for (int step = int(of_row) / 2; step > 0; step /= 2)
+        for (int c = 0; c < Body::sums; ++c) sum[c] += __shfl_xor_sync(0xffffffffu, sum[c], step);
+      if (present && threadIdx.x % of_row == 0) body.store(i, sum);
+    }
+  }
+
+ private:
+  /// Of the lanes `sub` and `sub` + 4 of the first eight, and of those that are eight apart.
+  template <int Unroll, class PositionOf>
+  __device__ __forceinline__ void add_up(const Metric& metric, std::int64_t i, bool present,
+                                         Real (&sum)[Body::sums],
+                                         const PositionOf& position_of) const {
+    const auto own = body.own(i);
+    const Position p = position_of(std::uint32_t(i));
+    const std::uint32_t count = present ? rows.count[i] : 0;
+    const auto* const row = reinterpret_cast<const uint2*>(rows.entries + i * rows.room);
+    Real next[Body::sums] = {}, other[Body::sums] = {};  // whose turn it is, and the other four
+    unsigned lane = threadIdx.x % of_row;
+    uint2 four = 4 * lane < count ? row[lane] : uint2{};
+    for (; lane < small_lanes && 4 * lane < count; lane += of_row) {
+      const bool more = lane + of_row < small_lanes && 4 * (lane + of_row) < count;
+      const uint2 coming = more ? row[lane + of_row] : uint2{};
       Real part[Body::sums] = {};
       for (std::uint32_t first = 4 * lane;;) {
-#pragma unroll
+#pragma unroll Unroll
         for (unsigned e = 0; e < 4; ++e) {
           const std::uint32_t two = e < 2 ? four.x : four.y;
           const bool real = first + e < count;
           const std::uint32_t j = real ? (e % 2 ? two >> 16 : two & 0xffffu) : std::uint32_t(i);
-          const Position q = rows.position[j];
+          const Position q = position_of(j);
           Real term[Body::sums];
           body.pair(own, metric.vector(p, q), q.type(), extra_of(body, j), real, term);
           for (int c = 0; c < Body::sums; ++c) part[c] += term[c];
@@ -174,18 +240,13 @@ struct SmallLoop {
         if (first >= count) break;
         four = row[first / 4];
       }
-      for (int c = 0; c < Body::sums; ++c) sum[c] = v == 0 ? part[c] : sum[c] + part[c];
-    }
-    if constexpr (Lanes == small_lanes)
+      four = coming;
       for (int c = 0; c < Body::sums; ++c) {
-        Real all = sum[c];
-        for (unsigned k = 1; k < small_lanes / small_stride; ++k)
-          all += __shfl_down_sync(0xffffffffu, sum[c], k * small_stride);
-        sum[c] = all;  // of the first eight
+        const Real done = next[c] + part[c];
+        next[c] = other[c], other[c] = done;
       }
-    for (int step = int(small_stride) / 2; step > 0; step /= 2)
-      for (int c = 0; c < Body::sums; ++c) sum[c] += __shfl_xor_sync(0xffffffffu, sum[c], step);
-    if (present && sub == 0) body.store(i, sum);
+    }
+    for (int c = 0; c < Body::sums; ++c) sum[c] = next[c] + other[c];
   }
 };
 #endif
@@ -199,13 +260,13 @@ void run_pairs([[maybe_unused]] const char* name, [[maybe_unused]] const SmallLi
 #ifdef __CUDACC__
   const Device& device = list.particles().device();
   const SmallRows rows = list.rows();
-  using Alone = detail::SmallLoop<Body, detail::small_lanes>;
-  using OfMany = detail::SmallLoop<Body, detail::small_stride>;
+  using Alone = detail::SmallLoop<Body>;
+  using OfMany = detail::SmallLoopOfMany<Body>;
   const auto blocks = [&](std::int64_t particles) {
     return (rows.own.size() + particles - 1) / particles;
   };
   if (device.queue().collects())
-    note_grid(device, name, blocks(OfMany::particles), OfMany{body, rows});
+    note_grid(device, name, blocks(rows.of_block), OfMany{body, rows});
   else
     start_grid(device, name, blocks(Alone::particles), Alone{body, rows});
 #endif
