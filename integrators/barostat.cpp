@@ -7,9 +7,9 @@
 
 #include "engine/components/integrator.h"
 #include "engine/components/rigid_bodies.h"
+#include "engine/components/stage_context.h"
 #include "engine/device/parallel.h"
 #include "engine/domain/reduction.h"
-#include "engine/components/stage_context.h"
 #include "engine/system/configuration_archive.h"
 #include "integrators/bath_kernels.h"
 #include "integrators/cluster_scaling.h"

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "engine/components/registry.h"
-#include "engine/device/parallel.h"
 #include "engine/components/stage_context.h"
+#include "engine/device/parallel.h"
 #include "engine/system/orientations.h"
 #include "integrators/bath_kernels.h"
 #include "integrators/group_sum.h"
@@ -45,8 +45,7 @@ void Bussi::begin(StageContext& context) {
   if (!context.particles.orientations) return;
   count_rotation(context);
   rotational_scratch_ = Buffer<double>(context.device(), sum_chunks);
-  if (rotational_bath_.size() == 0)
-    rotational_bath_ = Buffer<RescalingBath>(context.device(), 1);
+  if (rotational_bath_.size() == 0) rotational_bath_ = Buffer<RescalingBath>(context.device(), 1);
 }
 
 void Bussi::count_rotation(const StepContext& context) {

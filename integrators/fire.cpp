@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "engine/components/registry.h"
+#include "engine/components/stage_context.h"
 #include "engine/device/parallel.h"
 #include "engine/domain/reduction.h"
-#include "engine/components/stage_context.h"
 #include "integrators/group_sum.h"
 #include "integrators/particle_steps.h"
 
@@ -243,8 +243,8 @@ std::string Fire::report() {
     turning = fmt::format("; largest torque {:.4g}, tolerance {:.4g}", torque,
                           settings_.torque_tolerance.value_or(tolerance));
   return fmt::format("{} (largest force {:.4g}, tolerance {:.4g}{}{})",
-                     is_converged() ? "converged" : "not converged", force, tolerance,
-                     turning, cell_ ? cell_->report() : "");
+                     is_converged() ? "converged" : "not converged", force, tolerance, turning,
+                     cell_ ? cell_->report() : "");
 }
 
 void Fire::state(Archive& archive) {

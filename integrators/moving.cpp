@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "engine/components/registry.h"
-#include "engine/domain/reduction.h"
 #include "engine/components/stage_context.h"
+#include "engine/domain/reduction.h"
 #include "integrators/prescribed.h"
 
 namespace perrin {

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "engine/components/registry.h"
-#include "engine/device/parallel.h"
 #include "engine/components/stage_context.h"
+#include "engine/device/parallel.h"
 #include "integrators/group_sum.h"
 #include "integrators/particle_steps.h"
 

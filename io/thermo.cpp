@@ -10,8 +10,8 @@
 #include "engine/components/instant.h"
 #include "engine/components/integrator.h"
 #include "engine/components/run_control.h"
-#include "engine/dynamics/reservoir.h"
 #include "engine/dynamics/observation.h"
+#include "engine/dynamics/reservoir.h"
 #include "io/file_units.h"
 
 namespace perrin {

@@ -8,9 +8,9 @@
 
 #include "engine/components/box_mover.h"
 #include "engine/components/registry.h"
+#include "engine/components/stage_context.h"
 #include "engine/device/parallel.h"
 #include "engine/domain/reduction.h"
-#include "engine/components/stage_context.h"
 #include "engine/settings/settings_schema.h"
 
 namespace perrin {

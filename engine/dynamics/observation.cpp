@@ -45,9 +45,7 @@ double Observation::k_boltzmann() const { return simulation_->k_boltzmann(); }
 bool Observation::box_deforms() const { return simulation_->deformation() != nullptr; }
 const RigidBodies* Observation::bodies() const { return simulation_->bodies.get(); }
 
-const DynamicBonds* Observation::dynamic_bonds() const {
-  return simulation_->dynamic_bonds.get();
-}
+const DynamicBonds* Observation::dynamic_bonds() const { return simulation_->dynamic_bonds.get(); }
 
 const StageLog& Observation::stages() const { return simulation_->stages; }
 std::string Observation::neighbor_report() const { return simulation_->neighbor_report(); }

@@ -6,8 +6,8 @@
 #include <span>
 #include <utility>
 
-#include "engine/dynamics/counted_tail.h"
 #include "engine/components/step_context.h"
+#include "engine/dynamics/counted_tail.h"
 #include "rng/keyed.h"
 
 namespace perrin {

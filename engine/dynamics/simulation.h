@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "engine/components/sampling.h"
-#include "engine/components/stage_log.h"
 #include "engine/components/stage_context.h"
+#include "engine/components/stage_log.h"
 #include "engine/dynamics/totals_meter.h"
 
 namespace perrin {

@@ -6,8 +6,8 @@
 
 #include "engine/device/parallel.h"
 #include "engine/device/tasks.h"
-#include "engine/system/particles.h"
 #include "engine/system/nearest_vector.h"
+#include "engine/system/particles.h"
 
 namespace perrin::analysis {
 namespace {

@@ -72,7 +72,8 @@ void PressureProfile::sample(const Observation& s) {
             double(bins_) / s.particles.box.volume(), group_.mask(), thermal, kinetic_.of(s)});
   if (!has_all_) return;
   const Box& box = s.particles.box;
-  for (const Force* const force : s.forces()) tail_ += force->correction(box).virial / (3 * box.volume());
+  for (const Force* const force : s.forces())
+    tail_ += force->correction(box).virial / (3 * box.volume());
 }
 
 std::vector<double> PressureProfile::row(const Box& box) {

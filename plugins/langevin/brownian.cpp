@@ -46,8 +46,8 @@ class Brownian : public BathIntegrator<Stream> {
       axis_mobility_ = {device, std::span<const AxisMobility>(of_type)};
     }
     trap_ = nullptr;
-    if (settings_.fuse && !settings_.tally_heat && context.forces.size() == 1 &&
-        !context.group() && !context.forces[0]->group())
+    if (settings_.fuse && !settings_.tally_heat && context.forces.size() == 1 && !context.group() &&
+        !context.forces[0]->group())
       trap_ = dynamic_cast<const HarmonicTrap*>(context.forces[0].get());
     if (trap_ != nullptr && trap_->moves()) trap_ = nullptr;
     context.ensure_forces();

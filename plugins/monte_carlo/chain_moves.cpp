@@ -7,9 +7,9 @@
 
 #include "engine/base/error.h"
 #include "engine/components/setup.h"
+#include "engine/components/stage_context.h"
 #include "engine/device/parallel.h"
 #include "engine/domain/reduction.h"
-#include "engine/components/stage_context.h"
 #include "engine/system/bond_images.h"
 #include "extent.h"
 #include "turn.h"

@@ -8,8 +8,8 @@
 
 #include "engine/components/force.h"
 #include "engine/components/setup.h"
-#include "engine/device/parallel.h"
 #include "engine/components/stage_context.h"
+#include "engine/device/parallel.h"
 #include "near_particles.h"
 #include "turn.h"
 

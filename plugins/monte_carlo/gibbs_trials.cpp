@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "engine/components/stage_context.h"
 #include "engine/dynamics/counted_tail.h"
 #include "engine/dynamics/reservoir.h"
-#include "engine/components/stage_context.h"
 #include "whole_position.h"
 
 namespace perrin::monte_carlo {

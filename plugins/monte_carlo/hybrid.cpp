@@ -4,9 +4,9 @@
 
 #include <cmath>
 
+#include "engine/components/stage_context.h"
 #include "engine/device/parallel.h"
 #include "engine/domain/reduction.h"
-#include "engine/components/stage_context.h"
 #include "integrators/verlet_halves.h"
 #include "rng/math.h"
 

@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "engine/components/setup.h"
+#include "engine/components/stage_context.h"
 #include "engine/device/parallel.h"
 #include "engine/dynamics/reservoir.h"
-#include "engine/components/stage_context.h"
 #include "turn.h"
 
 namespace perrin::monte_carlo {

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "engine/components/setup.h"
-#include "engine/device/parallel.h"
 #include "engine/components/stage_context.h"
+#include "engine/device/parallel.h"
 #include "engine/system/moved_position.h"
 #include "engine/system/orientations.h"
 #include "engine/system/quaternion.h"

@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "engine/components/force.h"
+#include "engine/components/stage_context.h"
 #include "engine/dynamics/counted_tail.h"
 #include "engine/dynamics/reservoir.h"
-#include "engine/components/stage_context.h"
 #include "engine/system/orientations.h"
 
 namespace perrin::monte_carlo {

@@ -8,9 +8,9 @@
 
 #include "chain_moves.h"
 #include "engine/components/setup.h"
+#include "engine/components/stage_context.h"
 #include "engine/device/parallel.h"
 #include "engine/domain/reduction.h"
-#include "engine/components/stage_context.h"
 #include "engine/system/bond_graph.h"
 #include "growth.h"
 #include "molecules.h"

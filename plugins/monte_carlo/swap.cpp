@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "engine/components/setup.h"
-#include "engine/device/parallel.h"
 #include "engine/components/stage_context.h"
+#include "engine/device/parallel.h"
 #include "turn.h"
 #include "whole_position.h"
 

@@ -4,8 +4,8 @@
 // Verlet, half a step of the thermostat.
 #include <cmath>
 
-#include "engine/device/parallel.h"
 #include "engine/components/stage_context.h"
+#include "engine/device/parallel.h"
 #include "engine/job/plugin_api.h"
 #include "integrators/group_sum.h"
 #include "integrators/verlet_halves.h"

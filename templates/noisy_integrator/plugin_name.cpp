@@ -9,8 +9,8 @@
 // forces, the new eta, half a kick.
 #include <cmath>
 
-#include "engine/device/parallel.h"
 #include "engine/components/stage_context.h"
+#include "engine/device/parallel.h"
 #include "engine/job/plugin_api.h"
 #include "engine/system/particle_array.h"
 #include "integrators/particle_steps.h"

@@ -47,7 +47,9 @@ struct Counter : Observer {
     if (s.plan) control.add_plan("planned", 0);
   }
   std::int64_t stride() const override { return s.stride; }
-  void begin(const Observation&, bool resumed) override { events.push_back(resumed ? "resume" : "begin"); }
+  void begin(const Observation&, bool resumed) override {
+    events.push_back(resumed ? "resume" : "begin");
+  }
   void observe(const Observation& seen) override {
     ++count;
     const auto step = static_cast<std::int64_t>(seen.step());
