@@ -56,7 +56,8 @@ struct MakeRows {
         if (mine < count) {
           const Position* const q = staged + place(mine);
 #pragma unroll 8
-          for (std::uint32_t k = 0; k < of_lane; ++k) near |= is_near(q[k]) ? 1u << k : 0u;
+          for (std::uint32_t k = 0; k < of_lane; ++k)
+            near |= is_near(q[k]) ? 1u << k : 0u;
           if (count - mine < of_lane) near &= (1u << (count - mine)) - 1;
           const std::uint32_t at = self - (begin + mine);
           if (at < of_lane) near &= ~(1u << at);
@@ -95,9 +96,6 @@ struct MakeRows {
 #endif
 
 namespace {
-
-/// Of a launch for many systems: enough that a block has its positions' worth.
-constexpr std::uint32_t rows_of_block = 128;
 
 void make_rows([[maybe_unused]] const Device& device, [[maybe_unused]] const SmallRows& rows,
                [[maybe_unused]] bool always) {
@@ -142,7 +140,6 @@ SmallRows SmallList::rows() const {
           .room = room_,
           .particles = particles_->size(),
           .own = particles_->share(),
-          .of_block = rows_of_block,
           .position = particles_->position.data(),
           .id = particles_->id.data(),
           .metric = particles_->metric().kept,

@@ -20,8 +20,7 @@ struct SmallRows {
   std::uint32_t* count;    // of each row
   std::uint32_t room;      // of a row, a multiple of 4
   std::int64_t particles;
-  Share own;               // whose rows are wanted
-  std::uint32_t of_block;  // of these, where many systems share a launch
+  Share own;  // whose rows are wanted
   const Position* position;
   const std::uint32_t* id;
   const Metric* metric;

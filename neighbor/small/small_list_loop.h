@@ -173,13 +173,12 @@ struct SmallLoop {
   }
 };
 
-/// Of many systems: four threads to a row, and many rows to a block, whose positions are in shared
-/// memory. Gathered from L1, they come at half of that speed.
+/// Of many systems: four threads to a row, and all positions in the shared memory of each block.
 template <class Body>
 struct SmallLoopOfMany {
   static constexpr int threads = 256;
   static constexpr bool differ = true;  // a block does enough
-  static constexpr unsigned of_row = 4, at_once = unsigned(threads) / of_row;
+  static constexpr unsigned of_row = 4, particles = unsigned(threads) / of_row;
   Body body;
   SmallRows rows;
 
@@ -193,19 +192,17 @@ struct SmallLoopOfMany {
       staged[k] = position[k];
     __syncthreads();
     const Metric metric = *rows.metric;
-    for (unsigned at = 0; at < rows.of_block; at += at_once) {
-      std::int64_t i = rows.own.begin + block * rows.of_block + at + threadIdx.x / of_row;
-      const bool present = i < rows.own.end;  // the threads of a warp stay together for shuffles
-      if (!present) i = rows.own.begin;
-      Real sum[Body::sums];
-      if (has_room)
-        add_up<4>(metric, i, present, sum, [&](std::uint32_t j) { return staged[j]; });
-      else
-        add_up<1>(metric, i, present, sum, [&](std::uint32_t j) { return position[j]; });
-      for (int step = int(of_row) / 2; step > 0; step /= 2)
-        for (int c = 0; c < Body::sums; ++c) sum[c] += __shfl_xor_sync(0xffffffffu, sum[c], step);
-      if (present && threadIdx.x % of_row == 0) body.store(i, sum);
-    }
+    std::int64_t i = rows.own.begin + block * particles + threadIdx.x / of_row;
+    const bool present = i < rows.own.end;  // the threads of a warp stay together for shuffles
+    if (!present) i = rows.own.begin;
+    Real sum[Body::sums];
+    if (has_room)
+      add_up<4>(metric, i, present, sum, [&](std::uint32_t j) { return staged[j]; });
+    else
+      add_up<1>(metric, i, present, sum, [&](std::uint32_t j) { return position[j]; });
+    for (int step = int(of_row) / 2; step > 0; step /= 2)
+      for (int c = 0; c < Body::sums; ++c) sum[c] += __shfl_xor_sync(0xffffffffu, sum[c], step);
+    if (present && threadIdx.x % of_row == 0) body.store(i, sum);
   }
 
  private:
@@ -266,7 +263,7 @@ void run_pairs([[maybe_unused]] const char* name, [[maybe_unused]] const SmallLi
     return (rows.own.size() + particles - 1) / particles;
   };
   if (device.queue().collects())
-    note_grid(device, name, blocks(rows.of_block), OfMany{body, rows});
+    note_grid(device, name, blocks(OfMany::particles), OfMany{body, rows});
   else
     start_grid(device, name, blocks(Alone::particles), Alone{body, rows});
 #endif
