@@ -56,8 +56,7 @@ struct MakeRows {
         if (mine < count) {
           const Position* const q = staged + place(mine);
 #pragma unroll 8
-          for (std::uint32_t k = 0; k < of_lane; ++k)
-            near |= is_near(q[k]) ? 1u << k : 0u;
+          for (std::uint32_t k = 0; k < of_lane; ++k) near |= is_near(q[k]) ? 1u << k : 0u;
           if (count - mine < of_lane) near &= (1u << (count - mine)) - 1;
           const std::uint32_t at = self - (begin + mine);
           if (at < of_lane) near &= ~(1u << at);
