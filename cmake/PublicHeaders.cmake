@@ -26,10 +26,11 @@ set(PERRIN_PUBLIC_HEADERS
     engine/components/observer.h engine/components/registry.h engine/components/rigid_bodies.h
     engine/components/run_control.h
     engine/components/setup.h engine/components/source.h engine/components/stage.h
+    engine/components/stage_context.h
     engine/components/step_context.h engine/components/topology_user.h
     engine/components/totals.h engine/components/trial_moves.h
-    engine/dynamics/counted_tail.h engine/dynamics/dynamic_bonds.h
-    engine/dynamics/reservoir.h engine/dynamics/simulation.h
+    engine/dynamics/counted_tail.h engine/dynamics/dynamic_bonds.h engine/dynamics/observation.h
+    engine/dynamics/reservoir.h
     engine/run/md_stage.h engine/run/run.h
     engine/job/plugin_api.h
     forces/angle_force.h forces/anisotropic/anisotropic_force.h

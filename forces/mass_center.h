@@ -23,7 +23,7 @@ struct MassCenterSums {
 
 /// What the particle at a place in memory adds to them, for sum().
 struct AddToMassCenter {
-  ParticleView particles;
+  ConstParticleView particles;
   GroupMask group;
   PERRIN_HD MassCenterSums operator()(std::int64_t i) const {
     MassCenterSums s;

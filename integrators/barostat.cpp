@@ -7,9 +7,9 @@
 
 #include "engine/components/integrator.h"
 #include "engine/components/rigid_bodies.h"
+#include "engine/components/stage_context.h"
 #include "engine/device/parallel.h"
 #include "engine/domain/reduction.h"
-#include "engine/dynamics/simulation.h"
 #include "engine/system/configuration_archive.h"
 #include "integrators/bath_kernels.h"
 #include "integrators/cluster_scaling.h"
@@ -109,7 +109,7 @@ double Barostat::fewest_axes() const {
   return fewest;
 }
 
-void Barostat::begin(Simulation& s, double timestep, const Ramp& kt, BoxRule rule) {
+void Barostat::begin(StageContext& s, double timestep, const Ramp& kt, BoxRule rule) {
   const Device& device = s.device();
   kt_ = kt;
   rule_ = rule;

@@ -64,7 +64,7 @@
 
 namespace perrin {
 
-class Simulation;
+class StageContext;
 
 /// By what changes of the box are proposed and decided.
 enum class BoxRule {
@@ -123,7 +123,7 @@ class Barostat final : public BoxMover {
   /// For Integrator::begin(), after ensure_forces(). `kt`: temperatures times Boltzmann's constant;
   /// a ramp of the pressure begins where it begins.
   /// Throws UserError where a force knows no pressure.
-  void begin(Simulation& simulation, double timestep, const Ramp& kt,
+  void begin(StageContext& context, double timestep, const Ramp& kt,
              BoxRule rule = BoxRule::dynamics);
   void move_box(StepContext& context) override;
   std::int64_t stride() const override { return stride_; }

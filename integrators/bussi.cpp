@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "engine/components/registry.h"
+#include "engine/components/stage_context.h"
 #include "engine/device/parallel.h"
-#include "engine/dynamics/simulation.h"
 #include "engine/system/orientations.h"
 #include "integrators/bath_kernels.h"
 #include "integrators/group_sum.h"
@@ -32,21 +32,20 @@ struct Rescale {
 Bussi::Bussi(const BussiSettings& settings, double k_boltzmann, std::unique_ptr<Barostat> barostat)
     : settings_(settings), barostat_(std::move(barostat)), k_boltzmann_(k_boltzmann) {}
 
-void Bussi::begin(Simulation& simulation) {
-  simulation.ensure_forces();
-  scratch_ = Buffer<double>(simulation.device(), sum_chunks);
-  if (bath_.size() == 0) bath_ = Buffer<RescalingBath>(simulation.device(), 1);
+void Bussi::begin(StageContext& context) {
+  context.ensure_forces();
+  scratch_ = Buffer<double>(context.device(), sum_chunks);
+  if (bath_.size() == 0) bath_ = Buffer<RescalingBath>(context.device(), 1);
   if (ramp_start_ < 0) {
-    ramp_start_ = std::int64_t(simulation.step());
-    drift_ = simulation.degrees_of_freedom.drift(simulation.totals().momentum);
+    ramp_start_ = std::int64_t(context.step());
+    drift_ = context.degrees_of_freedom.drift(context.totals().momentum);
   }
-  if (barostat_) barostat_->begin(simulation, settings_.timestep, ramp());
-  rotation_.begin(simulation, settings_.timestep);
-  if (!simulation.particles.orientations) return;
-  count_rotation(simulation);
-  rotational_scratch_ = Buffer<double>(simulation.device(), sum_chunks);
-  if (rotational_bath_.size() == 0)
-    rotational_bath_ = Buffer<RescalingBath>(simulation.device(), 1);
+  if (barostat_) barostat_->begin(context, settings_.timestep, ramp());
+  rotation_.begin(context, settings_.timestep);
+  if (!context.particles.orientations) return;
+  count_rotation(context);
+  rotational_scratch_ = Buffer<double>(context.device(), sum_chunks);
+  if (rotational_bath_.size() == 0) rotational_bath_ = Buffer<RescalingBath>(context.device(), 1);
 }
 
 void Bussi::count_rotation(const StepContext& context) {
@@ -55,8 +54,8 @@ void Bussi::count_rotation(const StepContext& context) {
 }
 
 /// Steps have recorded the degrees of freedom.
-bool Bussi::follow_group(Simulation& simulation) {
-  if (simulation.particles.orientations) count_rotation(simulation);
+bool Bussi::follow_group(StageContext& context) {
+  if (context.particles.orientations) count_rotation(context);
   return true;
 }
 

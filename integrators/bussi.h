@@ -40,7 +40,7 @@ struct RescalingBath {
 };
 
 /// All velocities are multiplied by one random factor per step (equation A7), drawn and applied on
-/// the device. Where the centre of mass keeps its velocity (Simulation::degrees_of_freedom) they
+/// the device. Where the centre of mass keeps its velocity (StepContext::degrees_of_freedom) they
 /// are measured from it: it is left alone.
 class Bussi : public Integrator {
  public:
@@ -50,18 +50,18 @@ class Bussi : public Integrator {
   /// Which of the job's thermostats it is (Setup::instance()): others draw other numbers.
   void set_instance(std::uint32_t instance) { instance_ = instance; }
 
-  void begin(Simulation& simulation) override;
+  void begin(StageContext& context) override;
   void steps(StepContext& context, int n) override;
   double timestep() const override { return settings_.timestep; }
   void measure_heat(StepContext& context, double* heat) override;
   std::optional<double> bath_kt(std::uint64_t steps) const override { return ramp().after(steps); }
-  std::string report(Simulation&) override { return barostat_ ? barostat_->report() : ""; }
+  std::string report() override { return barostat_ ? barostat_->report() : ""; }
   BoxMover* box_mover() const override { return barostat_.get(); }
   bool turns_particles() const override { return true; }
   bool takes_impulses() const override { return true; }
   bool keeps_distances() const override { return true; }
   std::string needs_fixed_group() const override { return {}; }
-  bool follow_group(Simulation& simulation) override;
+  bool follow_group(StageContext& context) override;
   void state(Archive& archive) override;
 
  private:

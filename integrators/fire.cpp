@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "engine/components/registry.h"
+#include "engine/components/stage_context.h"
 #include "engine/device/parallel.h"
 #include "engine/domain/reduction.h"
-#include "engine/dynamics/simulation.h"
 #include "integrators/group_sum.h"
 #include "integrators/particle_steps.h"
 
@@ -152,19 +152,19 @@ struct Mix {
 
 }  // namespace
 
-void Fire::begin(Simulation& simulation) {
-  simulation.ensure_forces();
-  const Device& device = simulation.device();
+void Fire::begin(StageContext& context) {
+  context.ensure_forces();
+  const Device& device = context.device();
   measures_ = Buffer<Measures>(device, 1);
   scratch_ = Buffer<Measures>(device, sum_chunks);
   if (rule_.size() == 0) {
     rule_ = Buffer<Rule>(device, std::vector<Rule>{{settings_.timestep, settings_.timestep, 0.1, 0,
                                                     0, 0, 0, -1, 0, 0}});
   }
-  if (!velocity_) velocity_ = {simulation.particles, IndexedBy::id};
-  stretch_ = {simulation.particles, IndexedBy::id};
-  if (cell_) cell_->begin(simulation, rule_.data());
-  rotation_.begin(simulation, cap(simulation));
+  if (!velocity_) velocity_ = {context.particles, IndexedBy::id};
+  stretch_ = {context.particles, IndexedBy::id};
+  if (cell_) cell_->begin(context, rule_.data());
+  rotation_.begin(context, cap(context));
 }
 
 void Fire::end() {
@@ -218,7 +218,7 @@ void Fire::decide(StepContext& context) {
                   cell_ ? cell_->view(context) : FireCellView{}});
 }
 
-bool Fire::finished(Simulation&) { return rule_.size() > 0 && rule_.to_host(0).converged != 0; }
+bool Fire::is_converged() const { return rule_.size() > 0 && rule_.to_host(0).converged != 0; }
 
 double Fire::largest_force() const {
   const double squared = rule_.to_host(0).largest2;
@@ -227,13 +227,13 @@ double Fire::largest_force() const {
 
 double Fire::largest_torque() const { return std::sqrt(rule_.to_host(0).largest_torque2); }
 
-std::string Fire::shortcoming(Simulation& simulation) {
-  if (largest_force() < 0 || finished(simulation)) return {};
-  return report(simulation) +
+std::string Fire::shortcoming() {
+  if (largest_force() < 0 || is_converged()) return {};
+  return report() +
          ": use more \"steps\", or a smaller \"maximum_timestep\" if the force no longer decreases";
 }
 
-std::string Fire::report(Simulation& simulation) {
+std::string Fire::report() {
   const double force = largest_force();
   if (force < 0) return {};
   const double torque = largest_torque();
@@ -243,8 +243,8 @@ std::string Fire::report(Simulation& simulation) {
     turning = fmt::format("; largest torque {:.4g}, tolerance {:.4g}", torque,
                           settings_.torque_tolerance.value_or(tolerance));
   return fmt::format("{} (largest force {:.4g}, tolerance {:.4g}{}{})",
-                     finished(simulation) ? "converged" : "not converged", force, tolerance,
-                     turning, cell_ ? cell_->report() : "");
+                     is_converged() ? "converged" : "not converged", force, tolerance, turning,
+                     cell_ ? cell_->report() : "");
 }
 
 void Fire::state(Archive& archive) {

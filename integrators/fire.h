@@ -53,15 +53,15 @@ class Fire : public Integrator {
     if (settings.cell) cell_ = std::make_unique<FireCell>(*settings.cell);
   }
 
-  void begin(Simulation& simulation) override;
+  void begin(StageContext& context) override;
   void end() override;
   void steps(StepContext& context, int n) override;
   double timestep() const override { return 0; }  // minimising takes no physical time
   bool follows_deformation() const override { return false; }
-  bool finished(Simulation& simulation) override;
+  bool finished(const StepContext&) override { return is_converged(); }
   std::int64_t finish_stride() const override { return 32; }
-  std::string report(Simulation& simulation) override;
-  std::string shortcoming(Simulation& simulation) override;
+  std::string report() override;
+  std::string shortcoming() override;
   bool turns_particles() const override { return true; }
   Motion motion() const override {
     Motion motion;
@@ -84,6 +84,7 @@ class Fire : public Integrator {
   };
 
  private:
+  bool is_converged() const;
   void decide(StepContext& context);
   double cap(const StepContext& context) const;
 

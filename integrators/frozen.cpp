@@ -1,14 +1,14 @@
 #include "integrators/frozen.h"
 
 #include "engine/components/registry.h"
-#include "engine/dynamics/simulation.h"
+#include "engine/components/stage_context.h"
 #include "integrators/prescribed.h"
 
 namespace perrin {
 
-void Frozen::begin(Simulation& simulation) {
-  set_velocities(simulation, simulation.group(), {0, 0, 0});
-  simulation.ensure_forces();
+void Frozen::begin(StageContext& context) {
+  set_velocities(context, context.group(), {0, 0, 0});
+  context.ensure_forces();
 }
 
 void Frozen::steps(StepContext& context, int n) {

@@ -24,7 +24,7 @@ class Frozen : public Integrator {
  public:
   explicit Frozen(const FrozenSettings& settings) : dt_(settings.timestep.value_or(0)) {}
 
-  void begin(Simulation& simulation) override;
+  void begin(StageContext& context) override;
   void steps(StepContext& context, int n) override;
   double timestep() const override { return dt_; }  // 0: that of others
   Motion motion() const override;

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "engine/components/registry.h"
+#include "engine/components/stage_context.h"
 #include "engine/domain/reduction.h"
-#include "engine/dynamics/simulation.h"
 #include "integrators/prescribed.h"
 
 namespace perrin {
@@ -82,17 +82,17 @@ Path Moving::path(const std::array<formula::ProgramView, 3>& formula) const {
   return path;
 }
 
-void Moving::begin(Simulation& simulation) {
-  context_ = &simulation, group_ = simulation.group();
+void Moving::begin(StageContext& context) {
+  context_ = &context, group_ = context.group();
   for (std::size_t k = 0; k < 3; ++k)
-    code_[k] = {simulation.device(), std::span<const formula::Instruction>(velocity_.code[k])};
-  if (start_ < 0) start_ = std::int64_t(simulation.step());
+    code_[k] = {context.device(), std::span<const formula::Instruction>(velocity_.code[k])};
+  if (start_ < 0) start_ = std::int64_t(context.step());
   take_velocity();
-  simulation.ensure_forces();
-  work_ = {simulation.particles, IndexedBy::place};
-  scratch_ = {simulation.device(), sum_chunks};
-  const std::vector<std::uint8_t> none(std::size_t(simulation.particles.size()), 0);
-  nobody_ = {simulation.device(), std::span<const std::uint8_t>(none)};
+  context.ensure_forces();
+  work_ = {context.particles, IndexedBy::place};
+  scratch_ = {context.device(), sum_chunks};
+  const std::vector<std::uint8_t> none(std::size_t(context.particles.size()), 0);
+  nobody_ = {context.device(), std::span<const std::uint8_t>(none)};
 }
 
 void Moving::take_velocity() {

@@ -50,7 +50,7 @@ class Moving : public Integrator {
   Moving(const MovingSettings& settings, formula::VectorOfTime velocity)
       : settings_(settings), velocity_(std::move(velocity)) {}
 
-  void begin(Simulation& simulation) override;
+  void begin(StageContext& context) override;
   void end() override { work_ = {}, context_ = nullptr; }
   void steps(StepContext& context, int n) override;
   double timestep() const override { return settings_.timestep; }

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "engine/components/registry.h"
+#include "engine/components/stage_context.h"
 #include "engine/device/parallel.h"
-#include "engine/dynamics/simulation.h"
 #include "integrators/group_sum.h"
 #include "integrators/particle_steps.h"
 
@@ -145,7 +145,7 @@ void check_stride(const NoseHooverSettings& s, Setup& setup) {
 
 }  // namespace
 
-void NoseHoover::begin(Simulation& s) {
+void NoseHoover::begin(StageContext& s) {
   s.ensure_forces();
   if (!begun_) {
     begun_ = true;

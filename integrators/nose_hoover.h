@@ -101,7 +101,7 @@ class NoseHoover final : public Integrator {
 
   /// Called again within a stage, between measurements of the pressure, it goes on with what was
   /// done to the velocities meanwhile.
-  void begin(Simulation& simulation) override;
+  void begin(StageContext& context) override;
   void steps(StepContext& context, int n) override;
   double timestep() const override { return settings_.timestep; }
   void measure_heat(StepContext& context, double* heat) override;

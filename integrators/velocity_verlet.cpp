@@ -1,18 +1,18 @@
 #include "integrators/velocity_verlet.h"
 
 #include "engine/components/registry.h"
-#include "engine/dynamics/simulation.h"
+#include "engine/components/stage_context.h"
 #include "integrators/verlet_halves.h"
 
 namespace perrin {
 
-void VelocityVerlet::begin(Simulation& simulation) {
-  simulation.ensure_forces();
-  rotation_.begin(simulation, dt_);
+void VelocityVerlet::begin(StageContext& context) {
+  context.ensure_forces();
+  rotation_.begin(context, dt_);
   if (!barostat_) return;
   Ramp kt = kt_;
-  kt.start = std::int64_t(simulation.step());
-  barostat_->begin(simulation, dt_, kt);
+  kt.start = std::int64_t(context.step());
+  barostat_->begin(context, dt_, kt);
 }
 
 void VelocityVerlet::steps(StepContext& context, int n) {

@@ -28,14 +28,14 @@ class VelocityVerlet : public Integrator {
                  const Ramp& kt)
       : dt_(settings.timestep), kt_(kt), barostat_(std::move(barostat)) {}
 
-  void begin(Simulation& simulation) override;
+  void begin(StageContext& context) override;
   void steps(StepContext& context, int n) override;
   double timestep() const override { return dt_; }
   void measure_heat(StepContext& context, double* heat) override {
     Integrator::measure_heat(context, heat);
     if (barostat_) barostat_->add_heat(context, heat);
   }
-  std::string report(Simulation&) override { return barostat_ ? barostat_->report() : ""; }
+  std::string report() override { return barostat_ ? barostat_->report() : ""; }
   BoxMover* box_mover() const override { return barostat_.get(); }
   bool turns_particles() const override { return true; }
   bool takes_impulses() const override { return true; }

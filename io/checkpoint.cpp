@@ -9,7 +9,7 @@
 #include <new>
 
 #include "engine/base/error.h"
-#include "engine/dynamics/simulation.h"
+#include "engine/dynamics/observation.h"
 #include "io/checkpoint_layout.h"
 #include "io/checksum.h"
 #include "io/hdf5.h"
@@ -227,7 +227,7 @@ CheckpointObserver::CheckpointObserver(const CheckpointSettings& settings, Setup
   if (control_ != nullptr) control_->add_plan(path_, 60 * settings.minutes);
 }
 
-void CheckpointObserver::observe(Simulation&) {
+void CheckpointObserver::observe(const Observation&) {
   if (control_ != nullptr) control_->request_checkpoint(path_);
 }
 

@@ -53,7 +53,7 @@ class CheckpointObserver : public Observer {
  public:
   CheckpointObserver(const CheckpointSettings& settings, Setup& setup);
   std::int64_t stride() const override { return settings_.steps; }
-  void observe(Simulation& simulation) override;
+  void observe(const Observation& seen) override;
 
  private:
   CheckpointSettings settings_;

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "engine/dynamics/dynamic_bonds.h"
-#include "engine/dynamics/simulation.h"
+#include "engine/dynamics/observation.h"
 #include "engine/system/part.h"
 
 namespace perrin::io {
@@ -14,11 +14,11 @@ namespace perrin::io {
 class FrameBonds {
  public:
   /// As they are now; with a group, those between its members, by their numbers in it.
-  std::shared_ptr<const Topology> operator()(const Simulation& simulation,
+  std::shared_ptr<const Topology> operator()(const Observation& seen,
                                              const std::optional<Group>& group) {
-    const std::int64_t changes = simulation.dynamic_bonds->changes();
+    const std::int64_t changes = seen.dynamic_bonds()->changes();
     if (now_ && changes == changes_) return now_;
-    const Particles& particles = simulation.particles;
+    const Particles& particles = seen.particles;
     changes_ = changes;
     now_ = std::make_shared<const Topology>(
         group ? part_of(particles.topology, std::size_t(particles.size()), *group)

@@ -13,9 +13,9 @@
 #include "engine/components/box_user.h"
 #include "engine/components/observer.h"
 #include "engine/components/setup.h"
+#include "engine/dynamics/observation.h"
 #include "engine/dynamics/present_attributes.h"
 #include "engine/dynamics/reservoir.h"
-#include "engine/dynamics/simulation.h"
 #include "engine/system/part.h"
 #include "io/frame_bonds.h"
 #include "io/gather.h"
@@ -50,30 +50,30 @@ class FrameObserver : public Observer, public BoxUser {
   }
 
   std::int64_t stride() const override { return stride_; }
-  void begin(Simulation& simulation, bool resumed) override {
+  void begin(const Observation& seen, bool resumed) override {
     if (file_.is_open()) return;  // a later stage
-    Particles& particles = simulation.particles;
+    const Particles& particles = seen.particles;
     const Configuration all = particles.configuration();
-    gather_ = std::make_unique<FrameGather>(simulation.device(), particles.size(), wants_,
+    gather_ = std::make_unique<FrameGather>(seen.device(), particles.size(), wants_,
                                             group_ ? group_->ids() : std::vector<std::uint32_t>());
     file_.open(resumed, group_ ? part_of(all, *group_) : all);
   }
-  void observe(Simulation& simulation) override {
-    const auto step = std::int64_t(simulation.step());
+  void observe(const Observation& seen) override {
+    const auto step = std::int64_t(seen.step());
     if (step == file_.last_step()) return;  // the end of one stage is the beginning of the next
     H5mdFrame frame;
-    const auto take = [&] { frame = (*gather_)(simulation.particles); };
-    wants_.force || wants_.torque ? simulation.with_whole_forces(take) : take();
+    const auto take = [&] { frame = (*gather_)(seen.particles); };
+    wants_.force || wants_.torque ? seen.with_whole_forces(take) : take();
     frame.step = step;
-    frame.time = simulation.time();
+    frame.time = seen.time();
     const auto begun =
-        std::ranges::count_if(simulation.stages.steps(), [](auto at) { return at >= 0; });
-    if (simulation.dynamic_bonds) frame.topology = bonds_(simulation, group_);
-    if (attributes_) frame.attributes = present_attributes(simulation);
+        std::ranges::count_if(seen.stages().steps(), [](auto at) { return at >= 0; });
+    if (seen.dynamic_bonds()) frame.topology = bonds_(seen, group_);
+    if (attributes_) frame.attributes = present_attributes(seen);
     frame.stage = begun > 0 ? std::uint32_t(begun - 1) : 0;
     file_.append(std::move(frame));
   }
-  void end(Simulation&) override { writer().wait(); }
+  void end(const Observation&) override { writer().wait(); }
   bool takes_kept_velocities() const override { return true; }
   std::string caveat() const override {
     if (!wants_.unwrapped) return {};
@@ -108,9 +108,9 @@ class FrameObserver : public Observer, public BoxUser {
   File file_;
 
  private:
-  std::vector<FrameArray<double>> present_attributes(const Simulation& simulation) const {
+  std::vector<FrameArray<double>> present_attributes(const Observation& seen) const {
     std::vector<FrameArray<double>> frame;
-    for (auto& all : attributes_->values(simulation.particles, simulation.time())) {
+    for (auto& all : attributes_->values(seen.particles, seen.time())) {
       std::vector<double> members;
       if (group_)
         for (const std::uint32_t id : group_->ids()) members.push_back(all[id]);

@@ -7,7 +7,7 @@ namespace perrin::io {
 namespace {
 
 struct GatherById {
-  ParticleView from;
+  ConstParticleView from;
   OrientationView turning;       // nullptr where they have none
   const std::uint32_t* members;  // ids; nullptr: all
   Vec3<float>* position;         // or, in its place,
@@ -115,7 +115,7 @@ FrameGather::Place FrameGather::place(std::size_t bytes) {
   return place;
 }
 
-H5mdFrame FrameGather::operator()(Particles& particles) {
+H5mdFrame FrameGather::operator()(const Particles& particles) {
   const Device& device = particles.device();
   const std::shared_ptr<std::byte> block = memory_.take();
   std::byte* const to = device.is_cuda() ? gathered_.data() : block.get();

@@ -27,7 +27,7 @@ class FrameGather {
               const std::vector<std::uint32_t>& members = {});
   /// Positions, box and what is wanted; step and time are left to the caller. The arrays are there
   /// when the frame has arrived. Waits while all memory for frames is lent (io/frame_memory.h).
-  H5mdFrame operator()(Particles& particles);
+  H5mdFrame operator()(const Particles& particles);
 
  private:
   /// Where in a block an array begins, and how long it is; nothing where it is not wanted.

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "engine/dynamics/simulation.h"
+#include "engine/dynamics/observation.h"
 #include "engine/system/changed_since.h"
 
 namespace perrin::io {
@@ -35,19 +35,19 @@ void ObservableFile::append(std::int64_t step, double time, std::vector<double> 
   });
 }
 
-void ObservableFile::begin(const Simulation& simulation, bool resumed,
+void ObservableFile::begin(const Observation& seen, bool resumed,
                            const std::function<void(const Node& root)>& constants) {
   if (!is_open()) {
     open(resumed, constants);
-    write_neighbors(simulation.neighbor_report());
+    write_neighbors(seen.neighbor_report());
   }
-  write_stages(simulation.stages.steps(), simulation.stages.remarks());
+  write_stages(seen.stages().steps(), seen.stages().remarks());
 }
 
-void ObservableFile::end(const Simulation& simulation) {
+void ObservableFile::end(const Observation& seen) {
   if (is_open()) {
-    write_neighbors(simulation.neighbor_report());
-    write_stages(simulation.stages.steps(), simulation.stages.remarks());
+    write_neighbors(seen.neighbor_report());
+    write_stages(seen.stages().steps(), seen.stages().remarks());
   }
   writer().wait();
 }

@@ -2,9 +2,9 @@
 // arrays, each with step and time, in the layout that docs/guide/files.md describes.
 //
 //     io::ObservableFile file(path, {{"density", {}, ""}, {"profile", {50}, ""}}, setup);
-//     file.begin(simulation, resumed);  // an observer; a stage: open(resumed)
+//     file.begin(seen, resumed);  // an observer; a stage: open(resumed)
 //     file.append(step, time, row);
-//     file.end(simulation);             // a stage: flush()
+//     file.end(seen);             // a stage: flush()
 //     file.state(archive);              // before begin() where a run is resumed
 #pragma once
 
@@ -16,7 +16,7 @@
 #include "io/output_file.h"
 
 namespace perrin {
-class Simulation;
+class Observation;
 }
 
 namespace perrin::io {
@@ -39,9 +39,9 @@ class ObservableFile : public OutputFile<ObservablesWriter> {
   void append(std::int64_t step, double time, std::vector<double> row);
   /// Observers call these from their own begin() and end(): open() once, and end() waits for all
   /// that is queued. Both write into the file how pairs are found, begin() where stages began.
-  void begin(const Simulation& simulation, bool resumed,
+  void begin(const Observation& seen, bool resumed,
              const std::function<void(const Node& root)>& constants = {});
-  void end(const Simulation& simulation);
+  void end(const Observation& seen);
   /// Rows and their columns. Throws UserError where a resumed run has other columns.
   void state(Archive& archive);
 

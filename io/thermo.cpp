@@ -10,8 +10,8 @@
 #include "engine/components/instant.h"
 #include "engine/components/integrator.h"
 #include "engine/components/run_control.h"
+#include "engine/dynamics/observation.h"
 #include "engine/dynamics/reservoir.h"
-#include "engine/dynamics/simulation.h"
 #include "io/file_units.h"
 
 namespace perrin {
@@ -153,7 +153,7 @@ void Thermo::add_rotation(Setup& setup) {
 
 /// Of particles whose motion is not prescribed by an integrator of the stage.
 void Thermo::count_rotation() {
-  const Integrator* const integrator = simulation_->bath();
+  const Integrator* const integrator = seen_->integrator();
   const Motion motion = integrator != nullptr ? integrator->motion() : Motion{};
   rotational_freedom_ = 0;
   for (std::size_t id = 0; id < turning_.size(); ++id)
@@ -213,10 +213,10 @@ std::string Thermo::needs_velocities() const {
   return {};
 }
 
-void Thermo::begin(Simulation& simulation, bool resumed) {
+void Thermo::begin(const Observation& seen, bool resumed) {
   printed_ = 0;
-  simulation_ = &simulation, rotational_freedom_ = -1;
-  file_->begin(simulation, resumed);
+  seen_.emplace(seen), rotational_freedom_ = -1;
+  file_->begin(seen, resumed);
 }
 
 void Thermo::observe_totals(const Instant& instant) {
@@ -268,7 +268,7 @@ void Thermo::print(std::int64_t step, double time, const Row& row) {
   control_->print_line(line);
 }
 
-void Thermo::end(Simulation& simulation) { file_->end(simulation); }
+void Thermo::end(const Observation& seen) { file_->end(seen); }
 
 void Thermo::state(Archive& archive) { file_->state(archive); }
 

@@ -3,9 +3,11 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "engine/components/observer.h"
 #include "engine/components/setup.h"
+#include "engine/dynamics/observation.h"
 #include "io/observable_file.h"
 
 namespace perrin {
@@ -47,12 +49,12 @@ class Thermo : public Observer {
  public:
   Thermo(const ThermoSettings& settings, Setup& setup);
   std::int64_t stride() const override { return settings_.stride; }
-  void begin(Simulation& simulation, bool resumed) override;
+  void begin(const Observation& seen, bool resumed) override;
   bool only_totals() const override { return true; }
   void observe_totals(const Instant& instant) override;
   /// Of the console; in the file they are no numbers.
   std::string needs_velocities() const override;
-  void end(Simulation& simulation) override;
+  void end(const Observation& seen) override;
   void state(Archive& archive) override;
 
  private:
@@ -73,9 +75,9 @@ class Thermo : public Observer {
   std::vector<io::ObservableColumn> abouts_;      // of all columns
   std::size_t row_in_file_ = 0, row_in_all_ = 0;  // numbers
   int printed_ = 0;
-  std::vector<std::uint8_t> turning_;       // [id]: axes about which it turns
-  std::int64_t rotational_freedom_ = -1;    // velocities of rotation in the stage; -1: not counted
-  const Simulation* simulation_ = nullptr;  // of the stage
+  std::vector<std::uint8_t> turning_;     // [id]: axes about which it turns
+  std::int64_t rotational_freedom_ = -1;  // velocities of rotation in the stage; -1: not counted
+  std::optional<Observation> seen_;       // of the stage
   std::unique_ptr<io::ObservableFile> file_;
 };
 

@@ -56,31 +56,31 @@ Trajectory::Trajectory(const TrajectorySettings& settings, const io::H5mdLayout&
     setup.warn("decimals", "has no effect without \"compression\": \"rounded\"");
 }
 
-void Trajectory::begin(Simulation& simulation, bool resumed) {
+void Trajectory::begin(const Observation& seen, bool resumed) {
   const bool opening = !file_.is_open();
-  FrameObserver::begin(simulation, resumed);
-  if (opening) tell_neighbors(simulation);
-  file_.write_stages(simulation.stages.steps(), simulation.stages.remarks());
+  FrameObserver::begin(seen, resumed);
+  if (opening) tell_neighbors(seen);
+  file_.write_stages(seen.stages().steps(), seen.stages().remarks());
 }
 
-void Trajectory::tell_neighbors(const Simulation& simulation) {
-  std::string report = simulation.neighbor_report();
+void Trajectory::tell_neighbors(const Observation& seen) {
+  std::string report = seen.neighbor_report();
   if (report == neighbors_) return;
   file_.write_neighbors(report);
   neighbors_ = std::move(report);
 }
 
-void Trajectory::observe(Simulation& simulation) {
-  FrameObserver::observe(simulation);
-  tell_neighbors(simulation);
+void Trajectory::observe(const Observation& seen) {
+  FrameObserver::observe(seen);
+  tell_neighbors(seen);
 }
 
-void Trajectory::end(Simulation& simulation) {
+void Trajectory::end(const Observation& seen) {
   if (file_.is_open()) {
-    tell_neighbors(simulation);
-    file_.write_stages(simulation.stages.steps(), simulation.stages.remarks());
+    tell_neighbors(seen);
+    file_.write_stages(seen.stages().steps(), seen.stages().remarks());
   }
-  FrameObserver::end(simulation);
+  FrameObserver::end(seen);
 }
 
 }  // namespace perrin

@@ -50,13 +50,13 @@ class Trajectory : public io::FrameObserver<io::FrameFile> {
  public:
   Trajectory(const TrajectorySettings& settings, Setup& setup);
   std::string needs_velocities() const override { return wanted_velocities(); }
-  void begin(Simulation& simulation, bool resumed) override;
-  void observe(Simulation& simulation) override;
-  void end(Simulation& simulation) override;
+  void begin(const Observation& seen, bool resumed) override;
+  void observe(const Observation& seen) override;
+  void end(const Observation& seen) override;
 
  private:
   Trajectory(const TrajectorySettings& settings, const io::H5mdLayout& layout, Setup& setup);
-  void tell_neighbors(const Simulation& simulation);
+  void tell_neighbors(const Observation& seen);
 
   std::string neighbors_;  // what the file says of them
 };

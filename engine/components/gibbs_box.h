@@ -13,7 +13,7 @@
 
 namespace perrin {
 
-class Simulation;
+class StageContext;
 
 /// Between steps: open(), trials and what comes of them, close(). A trial changes nothing;
 /// insert(), remove() and take_volume() do what the last trial of their kind has asked for.
@@ -22,7 +22,7 @@ class GibbsBox {
  public:
   virtual ~GibbsBox() = default;
 
-  virtual void open(Simulation& simulation) = 0;
+  virtual void open(StageContext& context) = 0;
   /// Those whose particles come and go, in the order of Particles::types.
   virtual const std::vector<std::uint32_t>& types() const = 0;
   /// Volume, in two dimensions an area.

@@ -12,14 +12,14 @@ namespace perrin {
 
 class BoxMover;
 class Force;
-class Simulation;
+class StageContext;
 class StepContext;
 
 class Integrator {
  public:
   virtual ~Integrator() = default;
   /// Before the first step of a stage (also after a resume): sizes of buffers, forces at the start.
-  virtual void begin(Simulation&) {}
+  virtual void begin(StageContext&) {}
   /// When its stage has ended and its state has been saved: returns what begin() has made for the
   /// particles. A ParticleArray that lives is work in the stages that follow. begin() may be called
   /// again.
@@ -42,14 +42,14 @@ class Integrator {
   /// True when nothing is left to do (a minimiser that has converged): the stage ends. Asked
   /// whenever finish_stride() steps of the stage are done, and at no other moment, so that the same
   /// job ends at the same step; steps from there to the next such moment should change nothing.
-  virtual bool finished(Simulation&) { return false; }
+  virtual bool finished(const StepContext&) { return false; }
   /// 0: finished() is never asked. On CUDA the host waits every time.
   virtual std::int64_t finish_stride() const { return 0; }
   /// For the console, when the stage has ended: "converged (…)". Empty: nothing to say.
-  virtual std::string report(Simulation&) { return {}; }
+  virtual std::string report() { return {}; }
   /// What a user should know of a stage that has come to its last step: "not converged (…)". A
   /// warning then, also in the stage's files. Empty: nothing.
-  virtual std::string shortcoming(Simulation&) { return {}; }
+  virtual std::string shortcoming() { return {}; }
   /// Which velocities it moves, for the count of the degrees of freedom. Overdamped motion says
   /// VelocityRole::bath here, and its temperature in bath_kt().
   virtual Motion motion() const { return {}; }
@@ -79,7 +79,7 @@ class Integrator {
   }
   /// Where groups may be chosen anew, between steps: what begin() has made of its group is made
   /// again. True: recorded steps do not hold any more.
-  virtual bool follow_group(Simulation&) { return false; }
+  virtual bool follow_group(StageContext&) { return false; }
   /// Whether it changes velocities by the friction and noise of pairs itself, which forces then
   /// leave out. Where a stage has several integrators, all others must prescribe the motion of
   /// their particles: these take momentum as walls do.

@@ -10,8 +10,8 @@
 namespace perrin {
 
 class Force;
+class Observation;
 struct Instant;
-class Simulation;
 
 class Observer {
  public:
@@ -33,9 +33,11 @@ class Observer {
   virtual std::string objection(const Force&) const { return {}; }
   /// When a stage begins (also after a resume; `resumed` says so): open files. begin() and end()
   /// come with every stage, observe() only in those that the job's "stages" of the observer names.
-  virtual void begin(Simulation&, bool /*resumed*/) {}
-  /// The particles stand at simulation.step(). Must not change them.
-  virtual void observe(Simulation&) { throw BugError("an observer of particles needs observe()"); }
+  virtual void begin(const Observation&, bool /*resumed*/) {}
+  /// The particles stand at Observation::step().
+  virtual void observe(const Observation&) {
+    throw BugError("an observer of particles needs observe()");
+  }
   /// With what was measured at the step, maybe later, when the particles have moved on: a GPU does
   /// not wait for the host meanwhile. In order of the steps, and before checkpoints, errors and the
   /// end of the stage.
@@ -43,7 +45,7 @@ class Observer {
     throw BugError("an observer that says only_totals() needs observe_totals()");
   }
   /// When a stage ends.
-  virtual void end(Simulation&) {}
+  virtual void end(const Observation&) {}
   virtual void state(Archive&) {}
 };
 

@@ -73,10 +73,10 @@ StepContext::~StepContext() = default;
 
 template <class F>
 void StepContext::timed(double& seconds, F&& work) {
-  if (device().is_cuda() && !running_.sampling) return work();
+  if (device().is_cuda() && !running_.plan.timed) return work();
   const WallClock clock;
   work();
-  if (running_.sampling) device().synchronize();
+  if (running_.plan.timed) device().synchronize();
   seconds += clock.seconds();
 }
 
@@ -110,20 +110,20 @@ void StepContext::set_meetings(StepMeetings* meetings) {
 void StepContext::update_neighbors(bool may_exchange) {
   if (is_done_by_another(StepMeeting::neighbors)) return;
   if (!device().is_cuda() && device().halt().skipping()) return;
-  running_.exchanges = may_exchange && running_.inside && neighbors && !neighbors->has_lists();
+  running_.exchanges = may_exchange && running_.inside() && neighbors && !neighbors->has_lists();
   timed(timings.neighbors, [&] {
     // A step that was halted by a full list goes on from here.
     if (device().halt().skipping() && neighbors) neighbors->forget_check();
     if (bodies)
       bodies->place(particles, fault_sink(), Real(max_displacement_),
                     checked_step_ == running_.index ? check_ : MoveCheck{}, flow(), device_step());
-    if (constraints && running_.inside)
+    if (constraints && running_.inside())
       constraints->move(particles, fault_sink(), timestep_, Real(max_displacement_));
     if (meetings_ == nullptr) checked_step_ = -1;
     device().halt().set_skipping(false);
     if (neighbors)
       neighbors->update(running_.progress.data(), std::uint32_t(running_.index), running_.exchanges,
-                        running_.index + 1 == running_.count);
+                        running_.index + 1 == running_.plan.count);
     else if (particles.domain.needs().positions != GhostNeeds::Positions::neighbors)
       particles.domain.exchange({});  // for bonds
   });
@@ -152,7 +152,7 @@ void StepContext::compute_forces() {
     if (forces.empty()) particles.force.zero();
     if (bodies) bodies->collect(particles, add_torque);
     if (!constraints) return;
-    if (running_.inside)
+    if (running_.inside())
       constraints->hold(particles, fault_sink(), timestep_ / 2);
     else
       constraints->add_forces(particles, fault_sink(), particles.force, nullptr);
@@ -170,22 +170,20 @@ void StepContext::move_box() {
   timed(timings.forces, [&] { box_mover_->move_box(*this); });
 }
 
-/// Of recorded steps the host does not know the number: the stepper has said it.
+/// Of the running step the plan knows it: of recorded ones the host does not know the number.
 bool StepContext::box_is_due() const {
   const std::int64_t stride = box_stride();
-  if (stride == 1) return true;
-  if (device().queue().recording()) return running_.box_is_due;
-  return (step() + std::uint64_t(running_.index) + 1) % std::uint64_t(stride) == 0;
+  if (running_.inside()) return StepPlan::is_due(running_.plan.box_phase, running_.index, stride);
+  return (step() + 1) % std::uint64_t(stride) == 0;
 }
 
 /// The forces are those at the end of the running step, or outside of steps the present ones.
 Real StepContext::slow_weight() const {
   if (slow_.stride == 1 || slow_in_full_) return 1;
-  const std::int64_t phase =
-      device().queue().recording() && running_.inside
-          ? (running_.slow_phase + running_.index + 1) % slow_.stride
-          : slow_.phase(step() + std::uint64_t(running_.inside ? running_.index + 1 : 0));
-  return phase == 0 ? Real(slow_.stride) : Real(0);
+  const bool due = running_.inside()
+                       ? StepPlan::is_due(running_.plan.slow_phase, running_.index, slow_.stride)
+                       : slow_.phase(step()) == 0;
+  return due ? Real(slow_.stride) : Real(0);
 }
 
 void StepContext::turn_box() {

@@ -120,7 +120,7 @@ class StepContext {
   bool order_stands() const;
   /// *device_step() plus this is the number of the instant that Force::compute() is asked for: a
   /// running step computes the forces at its end. For keys of noise; recorded steps may capture it.
-  std::uint64_t instant() const { return running_.inside ? 1 : 0; }
+  std::uint64_t instant() const { return running_.inside() ? 1 : 0; }
   /// The time of that instant, for forces that depend on it.
   DeviceTime device_time() const { return clock_.device_time(device_step(), instant()); }
 

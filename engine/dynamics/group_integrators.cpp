@@ -8,9 +8,9 @@
 
 #include "engine/components/box_mover.h"
 #include "engine/components/registry.h"
+#include "engine/components/stage_context.h"
 #include "engine/device/parallel.h"
 #include "engine/domain/reduction.h"
-#include "engine/dynamics/simulation.h"
 #include "engine/settings/settings_schema.h"
 
 namespace perrin {
@@ -321,8 +321,8 @@ std::unique_ptr<Integrator> GroupIntegrators::of_present(std::unique_ptr<Integra
                                             setup.configuration(), setup.device());
 }
 
-void GroupIntegrators::follow_present(const Simulation& simulation) {
-  const Configuration now = simulation.particles.configuration();
+void GroupIntegrators::follow_present(const StepContext& context) {
+  const Configuration now = context.particles.configuration();
   type_ = now.type;
   site_ = sites(now);
   all_ = DegreesOfFreedom(now);
@@ -423,28 +423,28 @@ void GroupIntegrators::find_motion(const std::vector<std::uint8_t>& group_of) {
   motion_.of_each = std::move(each);
 }
 
-bool GroupIntegrators::follow_group(Simulation& simulation) {
+bool GroupIntegrators::follow_group(StageContext& context) {
   if (std::ranges::none_of(
           members_, [](const auto& member) { return member->version != member->group.version(); }))
     return false;
   share_out();
   bool records_anew = false;
   for (auto& member : members_) {
-    simulation.exchange(member->own);
-    records_anew = member->integrator->follow_group(simulation) || records_anew;
-    simulation.exchange(member->own);
+    context.exchange(member->own);
+    records_anew = member->integrator->follow_group(context) || records_anew;
+    context.exchange(member->own);
   }
-  simulation.follow_groups(*this, records_anew);
+  context.follow_groups(*this, records_anew);
   return records_anew;
 }
 
-void GroupIntegrators::begin(Simulation& simulation) {
+void GroupIntegrators::begin(StageContext& context) {
   for (auto& member : members_) {
-    simulation.exchange(member->own);
-    member->integrator->begin(simulation);
-    simulation.exchange(member->own);
+    context.exchange(member->own);
+    member->integrator->begin(context);
+    context.exchange(member->own);
   }
-  simulation.prepare(*this);
+  context.prepare(*this);
   constexpr int first_step = 3;  // before its neighbours, before its forces, after them
   watched_ = first_step;
 }
@@ -582,11 +582,11 @@ bool GroupIntegrators::recordable() const {
                              [](const auto& member) { return member->integrator->recordable(); });
 }
 
-bool GroupIntegrators::finished(Simulation& simulation) {
+bool GroupIntegrators::finished(const StepContext& context) {
   bool all = true;
   for (auto& member : members_)
     if (!member->integrator->prescribes_motion())
-      all = member->integrator->finished(simulation) && all;
+      all = member->integrator->finished(context) && all;
   return all;
 }
 
@@ -597,18 +597,18 @@ std::int64_t GroupIntegrators::finish_stride() const {
   return stride;
 }
 
-std::string GroupIntegrators::report(Simulation& simulation) {
+std::string GroupIntegrators::report() {
   std::string all;
   for (auto& member : members_)
-    if (const std::string one = member->integrator->report(simulation); !one.empty())
+    if (const std::string one = member->integrator->report(); !one.empty())
       all += fmt::format("{}{}: {}", all.empty() ? "" : "; ", member->group.name(), one);
   return all;
 }
 
-std::string GroupIntegrators::shortcoming(Simulation& simulation) {
+std::string GroupIntegrators::shortcoming() {
   std::string all;
   for (auto& member : members_)
-    if (const std::string one = member->integrator->shortcoming(simulation); !one.empty())
+    if (const std::string one = member->integrator->shortcoming(); !one.empty())
       all += fmt::format("{}{}: {}", all.empty() ? "" : "; ", member->group.name(), one);
   return all;
 }

@@ -45,16 +45,16 @@ class GroupIntegrators final : public Integrator, private StepMeetings {
   GroupIntegrators(std::vector<std::unique_ptr<Integrator>> integrators, std::vector<Group> groups,
                    const Configuration& configuration, const Device& device);
 
-  void begin(Simulation& simulation) override;
+  void begin(StageContext& context) override;
   void end() override;
   void steps(StepContext& context, int n) override;
   double timestep() const override;
   double typical_displacement(const StepContext& context) const override;
   bool recordable() const override;
-  bool finished(Simulation& simulation) override;
+  bool finished(const StepContext& context) override;
   std::int64_t finish_stride() const override;
-  std::string report(Simulation& simulation) override;
-  std::string shortcoming(Simulation& simulation) override;
+  std::string report() override;
+  std::string shortcoming() override;
   Motion motion() const override { return motion_; }
   std::optional<double> bath_kt(std::uint64_t steps) const override;
   void measure_heat(StepContext& context, double* heat) override;
@@ -62,9 +62,9 @@ class GroupIntegrators final : public Integrator, private StepMeetings {
   void measure_work(StepContext& context, double* work) override;
   bool acts_on_groups() const override { return false; }
   /// Takes the particles that the groups have now; throws RunError where one is in none or in two.
-  bool follow_group(Simulation& simulation) override;
+  bool follow_group(StageContext& context) override;
   /// Before begin(), where particles may have come and gone since it was made.
-  void follow_present(const Simulation& simulation);
+  void follow_present(const StepContext& context);
   GroupMask thermal() const override { return {thermal_.data(), 1}; }
   bool turns_particles() const override;
   bool follows_deformation() const override { return false; }

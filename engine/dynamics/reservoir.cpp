@@ -6,8 +6,8 @@
 #include <span>
 #include <utility>
 
+#include "engine/components/step_context.h"
 #include "engine/dynamics/counted_tail.h"
-#include "engine/dynamics/simulation.h"
 #include "rng/keyed.h"
 
 namespace perrin {
@@ -127,11 +127,11 @@ Group::Members present_members(const Configuration& c) {
   return members;
 }
 
-void count_present(Simulation& simulation, Group& present) {
-  const Configuration now = simulation.particles.configuration();
-  simulation.degrees_of_freedom = DegreesOfFreedom(now);
+void count_present(StepContext& context, Group& present) {
+  const Configuration now = context.particles.configuration();
+  context.degrees_of_freedom = DegreesOfFreedom(now);
   present.choose(present_members(now));
-  for (const auto& force : simulation.forces)
+  for (const auto& force : context.forces)
     if (auto* const tail = dynamic_cast<CountedTail*>(force.get()))
       tail->set_counts(counts_of_types(now));
 }

@@ -15,7 +15,7 @@
 
 namespace perrin {
 
-class Simulation;
+class StepContext;
 
 /// How many particles of each type there is room for.
 using ReservoirSettings = std::map<std::string, std::int64_t>;
@@ -41,6 +41,6 @@ Group::Members present_members(const Configuration& c);
 
 /// After particles were inserted or removed, between steps: counts who is there. `present`: the
 /// group of these, which follows.
-void count_present(Simulation& simulation, Group& present);
+void count_present(StepContext& context, Group& present);
 
 }  // namespace perrin

@@ -41,8 +41,8 @@ Simulation::Simulation(const Device& the_device, Configuration configuration,
 Simulation::Simulation(const Device& the_device, Configuration configuration,
                        std::vector<std::unique_ptr<Force>> the_forces, std::uint64_t the_seed,
                        const NeighborSettings& neighbor_settings)
-    : StepContext(the_device, std::move(configuration), std::move(the_forces), the_seed,
-                  neighbor_settings.skin),
+    : StageContext(the_device, std::move(configuration), std::move(the_forces), the_seed,
+                   neighbor_settings.skin),
       totals_(*this, clock_),
       stepper_(std::make_unique<Stepper>(*this, clock_, running_, totals_)),
       longest_displacement_(max_displacement_) {

@@ -1,4 +1,4 @@
-// A running simulation: particles, forces and neighbours (StepContext), and who makes the steps.
+// A running simulation: particles, forces and neighbours (StageContext), and who makes the steps.
 #pragma once
 
 #include <functional>
@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "engine/components/sampling.h"
+#include "engine/components/stage_context.h"
 #include "engine/components/stage_log.h"
-#include "engine/components/step_context.h"
 #include "engine/dynamics/totals_meter.h"
 
 namespace perrin {
@@ -20,7 +20,7 @@ class Stepper;
 struct NeighborSettings;
 struct NeighborChoices;
 
-class Simulation : public StepContext {
+class Simulation : public StageContext {
  public:
   /// The forces decide the range of the neighbour list and the padding of non-periodic axes.
   /// Throws UserError where the box is too small for them.
@@ -48,14 +48,10 @@ class Simulation : public StepContext {
   void begin_stage(Integrator& integrator, BoxMover* deformation = nullptr,
                    const SlowForces& slow = {});
   void end_stage();
-  /// Integrators of the running stage have other particles than before (Integrator::motion()).
-  /// `records_anew`: recorded steps do not hold any more.
-  void follow_groups(const Integrator& integrator, bool records_anew);
-  /// Before integrator.begin() and by advance(): which integrator is about to act. The degrees of
-  /// freedom are counted for it. Forces computed for another time step are void.
-  void prepare(const Integrator& integrator);
-  /// Forces at the current positions, computed if they are not there yet. For begin(); may wait.
-  void ensure_forces();
+  void follow_groups(const Integrator& integrator, bool records_anew) override;
+  /// Before integrator.begin() and by advance().
+  void prepare(const Integrator& integrator) override;
+  void ensure_forces() override;
   /// For who looks at forces: calls this while Particles::force has the whole forces, of which slow
   /// parts act in some steps alone (slow_forces()). Between steps, in all processes; may wait.
   void with_whole_forces(const std::function<void()>& look);
@@ -74,15 +70,11 @@ class Simulation : public StepContext {
   void change(std::size_t stage);
   /// After changing particles from the host, or when another integrator takes over.
   void invalidate();
-  /// After positions and velocities were changed by device work, as those of swap_particles():
-  /// recorded steps still hold.
-  void particles_were_moved();
+  void particles_were_moved() override;
 
   /// How pairs are found, and why so; empty without a neighbour list.
   std::string neighbor_report() const;
-  /// Energies, virial, momentum of the current state (cached until the next step). Does not touch
-  /// the forces that the integrator uses.
-  const Totals& totals() { return totals_.measure(); }
+  const Totals& totals() override { return totals_.measure(); }
   /// This moment with its totals, temperature and pressure.
   Instant now() { return totals_.now(); }
   /// Each particle's share of the virial of the current state, in memory order, as in ForceOutput:

@@ -59,14 +59,25 @@ void Stepper::settle() {
   unsettled_ = nullptr;
 }
 
-/// Launches n steps (on the CPU: does them).
-void Stepper::launch(Integrator& integrator, int n) {
+/// The phases are those that decide what is launched, so that plans of steps that are alike are
+/// equal.
+StepPlan Stepper::plan_of(std::uint64_t at, int count) const {
+  const std::int64_t box = s_.box_stride();
+  const SlowForces& slow = s_.slow_forces();
+  StepPlan plan;
+  plan.count = count;
+  plan.box_phase = StepPlan::phase_of(std::int64_t(at % std::uint64_t(box)), count, box);
+  plan.slow_phase = StepPlan::phase_of(slow.phase(at), count, slow.stride);
+  return plan;
+}
+
+/// Launches steps (on the CPU: does them).
+void Stepper::launch(Integrator& integrator, const StepPlan& plan) {
   totals_.forget();
-  running_.inside = true;
+  running_.plan = plan;
   running_.index = 0;
-  running_.count = n;
   try {
-    integrator.steps(s_, n);
+    integrator.steps(s_, plan.count);
   } catch (...) {
     // Nothing that was noted for a batch has been done, no exchange of arrays either.
     if (s_.device().queue().collects()) s_.particles.assume_swapped(false);
@@ -74,10 +85,11 @@ void Stepper::launch(Integrator& integrator, int n) {
   }
   if (!integrator.recordable()) unsettled_ = &integrator;
   running_.index = 0;
-  running_.inside = false;
+  running_.plan = {};
   s_.particles.copy_back_buffers();
   for_each(s_.device(), "advance the step", RunningStep::most,
-           AdvanceStep{running_.number.data(), std::uint64_t(n)});
+           AdvanceStep{running_.number.data(), std::uint64_t(plan.count)});
+  if (plan.sampled) totals_.launch_sample(true);
 }
 
 void Stepper::run_on_cpu(Integrator& integrator, std::uint64_t target) {
@@ -89,7 +101,7 @@ void Stepper::run_on_cpu(Integrator& integrator, std::uint64_t target) {
     const std::uint64_t portion =
         std::min({target - s_.step(), most, sampling_->steps_to_next(s_.step())});
     if (balance) balance->begin_work();
-    launch(integrator, int(portion));
+    launch(integrator, plan_of(s_.step(), int(portion)));
     if (balance) balance->end_work();
     Fault& fault = *running_.fault.data();
     decomposition().take(fault.claimed != 0, fault);
@@ -127,7 +139,7 @@ void Stepper::run_on_gpu(Integrator& integrator, std::uint64_t target) {
     } else if (can_be_recorded(integrator)) {
       replay(integrator, target);
     } else {
-      launch(integrator, 1);
+      launch(integrator, plan_of(s_.step(), 1));
       clock_.set_step(s_.step() + 1);
       if (s_.step() == target || s_.step() % 64 == 0) check();
     }
@@ -157,17 +169,17 @@ void Stepper::step_unrecorded(Integrator& integrator) {
   const WallClock clock;
   Timings parts;
   std::swap(parts, s_.timings);
-  running_.sampling = true;
-  launch(integrator, 1);
+  StepPlan next = plan_of(s_.step(), 1);
+  next.timed = true;
+  launch(integrator, next);
   s_.device().synchronize();
-  running_.sampling = false;
   std::swap(parts, s_.timings);
   const double all = std::max(clock.seconds(), 1e-9);
   shares_ = {parts.neighbors / all, parts.forces / all, {}};
   // Before it is recorded all that a step may do has been done.
-  if (!recordings_hold(integrator) && slow_forces_are_due(s_.step())) {
-    one_ = {1, {}};
-    several_ = {};
+  if (!recordings_hold(integrator) &&
+      StepPlan::is_due(next.slow_phase, 0, s_.slow_forces().stride)) {
+    recordings_.clear();
     sampled_unrecorded_ = false;
     recorded_for_ = &integrator;
     recorded_version_ = version();
@@ -215,18 +227,17 @@ void Stepper::replay(Integrator& integrator, std::uint64_t target) {
   std::uint64_t at = s_.step();
   const bool ahead = samples_ahead();
   if (!ahead) target = at + std::min(target - at, sampling_->steps_to_next(at));
-  if (const int steps = steps_of_a_recording(); several_.steps != steps) several_ = {steps, {}};
+  several_ = steps_of_a_recording();
+  std::erase_if(recordings_, [&](const auto& one) {
+    return one.first.count != 1 && one.first.count != several_;
+  });
   while (at < target && !totals_.full()) {
     const std::uint64_t end = at + std::min(target - at, sampling_->steps_to_next(at));
     const bool sampled = ahead && sampling_->is_due(end);
     while (at < end) {
-      Portion next = next_portion(at, end);
-      const auto ends_at = [&] { return at + std::uint64_t(next.n) * std::uint64_t(next.times); };
-      next.with_sample = sampled && sampled_unrecorded_ && ends_at() == end;
-      if (next.with_sample && next.times > 1) --next.times;
-      next.with_sample = next.with_sample && ends_at() == end;
-      at = ends_at();
-      replay(integrator, next);
+      const Portion next = next_portion(at, end, sampled && sampled_unrecorded_);
+      at += std::uint64_t(next.plan.count) * std::uint64_t(next.times);
+      recording(integrator, next.plan).replay(next.times);
     }
     if (!sampled) continue;
     sampled_unrecorded_ ? note_sample(at) : sample(at);
@@ -248,35 +259,27 @@ bool Stepper::recordings_hold(const Integrator& integrator) const {
   return recorded_for_ == &integrator && recorded_version_ == version();
 }
 
-/// Do slow parts of forces act in the step after so many?
-bool Stepper::slow_forces_are_due(std::uint64_t at) const {
-  return s_.slow_forces().phase(at + 1) == 0;
-}
-
 /// Between a change of the box and the next, as many as there are before `end`; with slow forces
-/// whole cycles, or else one.
-Stepper::Portion Stepper::next_portion(std::uint64_t at, std::uint64_t end) const {
-  const auto several = std::uint64_t(several_.steps), stride = std::uint64_t(s_.box_stride());
+/// whole cycles, or else one. The last ones before a sample come by themselves.
+Stepper::Portion Stepper::next_portion(std::uint64_t at, std::uint64_t end, bool sampled) const {
+  const auto several = std::uint64_t(several_), stride = std::uint64_t(s_.box_stride());
   const std::int64_t phase = s_.slow_forces().phase(at);
   const std::uint64_t quiet = stride > 1 ? stride - 1 - at % stride : end - at;
   const std::uint64_t n = phase == 0 && std::min(end - at, quiet) >= several ? several : 1;
   const bool alike = s_.slow_forces().stride == 1 || n > 1;
   const std::uint64_t times = quiet == 0 || !alike ? 1 : std::min(end - at, quiet) / n;
-  return {int(n), int(times), quiet == 0, phase, false};
+  Portion next{plan_of(at, int(n)), int(times)};
+  if (!sampled || at + n * times != end) return next;
+  next.plan.sampled = times == 1;
+  if (times > 1) --next.times;
+  return next;
 }
 
-void Stepper::replay(Integrator& integrator, const Portion& p) {
-  const bool due = p.box_is_due || (p.n == 1 && p.slow_phase + 1 == s_.slow_forces().stride &&
-                                    s_.slow_forces().stride > 1);
-  Recording& recording = (p.n == 1 ? one_ : several_).of[due][p.with_sample];
-  if (!recording)
-    recording = Recording(s_.device(), [this, &integrator, &p] {
-      running_.box_is_due = p.box_is_due;
-      running_.slow_phase = p.slow_phase;
-      launch(integrator, p.n);
-      if (p.with_sample) totals_.launch_sample(true);
-    });
-  recording.replay(p.times);
+const Recording& Stepper::recording(Integrator& integrator, const StepPlan& plan) {
+  for (const auto& [of, recording] : recordings_)
+    if (of == plan) return recording;
+  Recording made(s_.device(), [this, &integrator, plan] { launch(integrator, plan); });
+  return recordings_.emplace_back(plan, std::move(made)).second;
 }
 
 /// Whether totals can be measured between steps without the host: what searches for pairs anew may
@@ -330,7 +333,7 @@ void Stepper::recover(Integrator& integrator) {
   PERRIN_ASSERT(s_.neighbors && s_.neighbors->recover());
   set_device_step();
   s_.device().halt().set_skipping(true);
-  launch(integrator, 1);
+  launch(integrator, plan_of(s_.step(), 1));
   s_.device().halt().set_skipping(false);
   clock_.set_step(s_.step() + 1);
 }

@@ -2,11 +2,13 @@
 // and looks for halts and faults between them.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "engine/components/sampling.h"
+#include "engine/components/step_plan.h"
 #include "engine/components/timings.h"
 #include "engine/device/device.h"
 
@@ -45,20 +47,19 @@ class Stepper {
   bool can_be_recorded(const Integrator& integrator) const;
   void replay(Integrator& integrator, std::uint64_t target);
   void recover(Integrator& integrator);
-  void launch(Integrator& integrator, int n);
+  /// Of `count` steps after so many.
+  StepPlan plan_of(std::uint64_t at, int count) const;
+  void launch(Integrator& integrator, const StepPlan& plan);
   int steps_of_a_recording() const;
   void set_device_step();
   bool recordings_hold(const Integrator& integrator) const;
   /// Recorded steps that are alike but for their number.
   struct Portion {
-    int n, times;
-    bool box_is_due;
-    std::int64_t slow_phase;
-    bool with_sample;
+    StepPlan plan;
+    int times;
   };
-  Portion next_portion(std::uint64_t at, std::uint64_t end) const;
-  void replay(Integrator& integrator, const Portion& portion);
-  bool slow_forces_are_due(std::uint64_t at) const;
+  Portion next_portion(std::uint64_t at, std::uint64_t end, bool sampled) const;
+  const Recording& recording(Integrator& integrator, const StepPlan& plan);
   bool samples_ahead() const;
   void settle();
   void sample(std::uint64_t step);
@@ -74,13 +75,11 @@ class Stepper {
   RunningStep& running_;
   TotalsMeter& totals_;
   std::unique_ptr<HostStatus> host_status_;  // of a GPU
-  /// Of a step and of several. Not of more sizes: a graph that runs now and then takes longer to
-  /// start than the steps that it saves. A step in which the box is due (BoxMover::stride()) is
+  /// Of a step and of `several_`. Not of more counts: a graph that runs now and then takes longer
+  /// to start than the steps that it saves. A step in which the box is due (BoxMover::stride()) is
   /// one by itself. Where slow parts of forces act in every n-th step, several are whole cycles.
-  struct {
-    int steps;
-    Recording of[2][2];  // [box or slow forces are due][with a sample of the totals behind]
-  } one_{1, {}}, several_{};
+  std::vector<std::pair<StepPlan, Recording>> recordings_;
+  int several_ = 0;
   const Integrator* recorded_for_ = nullptr;
   std::int64_t recorded_version_ = 0;
 

@@ -123,7 +123,7 @@ void MdStage::say_what_is_short(Run& run) {
   Simulation& simulation = run.simulation();
   // Also velocities that were 0 at the start are known now.
   std::string remark = warn_of_resolution(run);
-  std::vector<std::string> all{integrator_->shortcoming(simulation), watch_.verdict(simulation)};
+  std::vector<std::string> all{integrator_->shortcoming(), watch_.verdict(simulation)};
   for (const auto& force : simulation.forces)
     if (const auto* const one = dynamic_cast<const ForceRemark*>(force.get()))
       all.push_back(one->remark(simulation.particles.box));
@@ -163,7 +163,7 @@ bool MdStage::run(Run& run) {
     run.progress(done_);
   }
   simulation.complete();
-  run.finish_progress(done_, integrator_->report(simulation));
+  run.finish_progress(done_, integrator_->report());
   say_what_is_short(run);
   return true;
 }

@@ -11,6 +11,7 @@
 #include "engine/communicator/communicator.h"
 #include "engine/components/integrator.h"
 #include "engine/domain/decomposition.h"
+#include "engine/dynamics/observation.h"
 #include "engine/run/signals.h"
 #include "engine/system/configuration_archive.h"
 
@@ -187,7 +188,7 @@ void Run::observe() {
           o.observe_totals(*instant);
         } else {
           simulation().complete();
-          o.observe(simulation());
+          o.observe(Observation(simulation()));
         }
       }
       if (instant) parts_.stages[stage_]->totals_are_known(*this, *instant);
@@ -280,7 +281,7 @@ void Run::restore(Archive archive) {
 void Run::begin_stage(bool resumed) {
   if (parts_.simulation) {
     if (!resumed) simulation().stages.begin(stage_, std::int64_t(simulation().step()));
-    for (const auto& o : parts_.observers) o->begin(simulation(), resumed);
+    for (const auto& o : parts_.observers) o->begin(Observation(simulation()), resumed);
   }
   parts_.stages[stage_]->begin(*this, resumed);
   if (resumed) {
@@ -293,7 +294,7 @@ void Run::begin_stage(bool resumed) {
 void Run::end_stage() {
   if (!parts_.simulation) return parts_.stages[stage_]->end(*this);
   simulation().end_stage();
-  for (const auto& o : parts_.observers) o->end(simulation());
+  for (const auto& o : parts_.observers) o->end(Observation(simulation()));
   parts_.stages[stage_]->end(*this);
 }
 

@@ -84,6 +84,11 @@ ParticleView Particles::view() {
           image.data(), id.data(),       index.data()};
 }
 
+ConstParticleView Particles::view() const {
+  return {size(),       position.data(), velocity.data(), force.data(),
+          image.data(), id.data(),       index.data()};
+}
+
 Configuration Particles::configuration() const {
   const auto p = position.to_host();
   const auto v = velocity.to_host();

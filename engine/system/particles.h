@@ -18,6 +18,15 @@ namespace perrin {
 
 class Orientations;
 
+/// What a kernel sees of the arrays that only looks: plain pointers as those of a ParticleView.
+struct ConstParticleView {
+  std::int64_t n;
+  const Position* position;
+  const Real4 *velocity, *force;
+  const Image* image;
+  const std::uint32_t *id, *index;
+};
+
 /// The arrays a kernel sees: plain pointers, index i in memory order, 0 … n-1.
 struct ParticleView {
   std::int64_t n;
@@ -27,6 +36,10 @@ struct ParticleView {
   Image* image;          // box crossings
   std::uint32_t* id;     // the particle's name for users and random numbers
   std::uint32_t* index;  // index[id]: where it is in memory now
+
+  PERRIN_HD operator ConstParticleView() const {
+    return {n, position, velocity, force, image, id, index};
+  }
 };
 
 class Particles : public ParticleBuffers {
@@ -38,6 +51,7 @@ class Particles : public ParticleBuffers {
   Particles& operator=(const Particles&) = delete;
 
   ParticleView view();
+  ConstParticleView view() const;
   /// Those that this process moves, and for which it computes forces (Domain::share()).
   Share share() const { return domain.share(); }
   /// Particles in id order, back on the host. Positions are wrapped.

@@ -24,7 +24,7 @@ class ActiveOrnsteinUhlenbeck final : public Overdamped {
         tau_(s.persistence_time),
         instance_(setup.instance(Purpose::active_ornstein_uhlenbeck)) {}
 
-  void begin(Simulation& s) override {
+  void begin(StageContext& s) override {
     tabulate(s.device(), [&](double speed) { return speed / std::sqrt(dimension()) * dt_; });
     const std::uint64_t seed = instance_seed(s.seed, instance_);
     noise_ = {RunKey(Purpose::active_ornstein_uhlenbeck, seed), planar_};

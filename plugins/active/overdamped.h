@@ -7,7 +7,7 @@
 #include "displacement.h"
 #include "engine/components/integrator.h"
 #include "engine/components/setup.h"
-#include "engine/dynamics/simulation.h"
+#include "engine/components/stage_context.h"
 #include "integrators/particle_steps.h"
 #include "settings.h"
 

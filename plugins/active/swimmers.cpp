@@ -36,7 +36,7 @@ class Swimmers final : public Overdamped {
     find_rotation(s, turns_by_itself, setup);
   }
 
-  void begin(Simulation& s) override {
+  void begin(StageContext& s) override {
     tabulate(s.device(), [&](double speed) { return speed * dt_; });
     std::vector<Turning> of_type;
     torques_ = s.bodies ||

@@ -7,7 +7,7 @@
 
 #include "engine/components/registry.h"
 #include "engine/device/tasks.h"
-#include "engine/dynamics/simulation.h"
+#include "engine/dynamics/observation.h"
 
 namespace perrin::analysis {
 namespace {
@@ -171,8 +171,8 @@ double* BondOrder::add_2d(const PairGrid::View& grid, int l, double* sums) {
   return sums + 1;
 }
 
-void BondOrder::sample(Simulation& simulation) {
-  const PairGrid::View grid = neighborhood_.look(simulation);
+void BondOrder::sample(const Observation& seen) {
+  const PairGrid::View grid = neighborhood_.look(seen.particles);
   double* sums = sums_.data() + 1;
   for (const std::int32_t l : orders_)
     sums = dimension_ == 2 ? add_2d(grid, l, sums) : add_3d(grid, l, sums);

@@ -51,7 +51,7 @@ class BondOrder final : public SampledObserver {
 
  private:
   using Complex = std::complex<double>;
-  void sample(Simulation& simulation) override;
+  void sample(const Observation& seen) override;
   std::vector<double> row(const Box& box) override;
   void sums(Archive& archive) override { state_of_sums(archive, sums_); }
   double* add_values(double* sums, const std::vector<double>& values) const;

@@ -4,7 +4,7 @@
 
 #include "engine/components/registry.h"
 #include "engine/dynamics/dynamic_bonds.h"
-#include "engine/dynamics/simulation.h"
+#include "engine/dynamics/observation.h"
 #include "engine/system/bond_graph.h"
 #include "io/h5md_elements.h"
 
@@ -29,30 +29,30 @@ Bonds::Bonds(const BondsSettings& settings, Setup& setup)
     setup.error("type", "bonds needs bonds: the system has none, and the job makes none");
 }
 
-void Bonds::begin(Simulation& simulation, bool resumed) {
-  file_.begin(simulation, resumed, [this](const io::Node& root) {
+void Bonds::begin(const Observation& seen, bool resumed) {
+  file_.begin(seen, resumed, [this](const io::Node& root) {
     io::write_names(root, "parameters/perrin/bond_types", names_);
   });
 }
 
-double Bonds::conversion(const Simulation& simulation) const {
-  if (!simulation.dynamic_bonds) return 0;
-  const auto& valence = simulation.dynamic_bonds->rules().valence;
+double Bonds::conversion(const Observation& seen) const {
+  if (!seen.dynamic_bonds()) return 0;
+  const auto& valence = seen.dynamic_bonds()->rules().valence;
   double used = 0, all = 0;
   for (const std::uint32_t type : type_) all += double(std::max<std::int64_t>(0, valence[type]));
-  for (const auto& bond : simulation.particles.topology.bonds)
+  for (const auto& bond : seen.particles.topology.bonds)
     for (const std::uint32_t end : {bond.a, bond.b}) used += valence[type_[end]] >= 0 ? 1 : 0;
   return all > 0 ? used / all : 0;
 }
 
-void Bonds::observe(Simulation& s) {
+void Bonds::observe(const Observation& s) {
   const auto& bonds = s.particles.topology.bonds;
   const std::size_t types = names_.size();
   std::vector<double> row(3 * types, 0.0);
   for (const auto& bond : bonds) row[bond.type] += 1;
-  for (std::size_t t = 0; s.dynamic_bonds && t < types; ++t) {
-    row[types + t] = double(s.dynamic_bonds->formed()[t]);
-    row[2 * types + t] = double(s.dynamic_bonds->broken()[t]);
+  for (std::size_t t = 0; s.dynamic_bonds() && t < types; ++t) {
+    row[types + t] = double(s.dynamic_bonds()->formed()[t]);
+    row[2 * types + t] = double(s.dynamic_bonds()->broken()[t]);
   }
   const std::vector<std::uint32_t> molecule = BondGraph(type_.size(), bonds).molecules();
   std::vector<std::int64_t> size(type_.size(), 0);
@@ -72,7 +72,7 @@ void Bonds::observe(Simulation& s) {
   file_.append(std::int64_t(s.step()), s.time(), std::move(row));
 }
 
-void Bonds::end(Simulation& simulation) { file_.end(simulation); }
+void Bonds::end(const Observation& seen) { file_.end(seen); }
 
 void Bonds::state(Archive& archive) { file_.state(archive); }
 

@@ -36,13 +36,13 @@ class Bonds final : public Observer {
  public:
   Bonds(const BondsSettings& settings, Setup& setup);
   std::int64_t stride() const override { return settings_.stride; }
-  void begin(Simulation& simulation, bool resumed) override;
-  void observe(Simulation& simulation) override;
-  void end(Simulation& simulation) override;
+  void begin(const Observation& seen, bool resumed) override;
+  void observe(const Observation& seen) override;
+  void end(const Observation& seen) override;
   void state(Archive& archive) override;
 
  private:
-  double conversion(const Simulation& simulation) const;
+  double conversion(const Observation& seen) const;
 
   BondsSettings settings_;
   std::vector<std::string> names_;

@@ -7,7 +7,7 @@
 #include <numbers>
 
 #include "engine/components/registry.h"
-#include "engine/dynamics/simulation.h"
+#include "engine/dynamics/observation.h"
 #include "io/file_units.h"
 
 namespace perrin::analysis {
@@ -128,7 +128,7 @@ ChainDynamics::ChainDynamics(const ChainDynamicsSettings& s, Setup& setup)
   vectors_ = MultipleTau(MultipleTau::Kind::product, groups, s.levels);
 }
 
-void ChainDynamics::sample(Simulation& s) {
+void ChainDynamics::sample(const Observation& s) {
   come_to(s);
   // Places are in fixed-point units; what is within a chain is a length in the box as it is now.
   const std::vector<Vec3<double>> bead =

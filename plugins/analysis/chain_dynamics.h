@@ -53,7 +53,7 @@ class ChainDynamics final : public CorrelationObserver, public TopologyUser {
   bool follows_topology() const override { return false; }
 
  private:
-  void sample(Simulation& simulation) override;
+  void sample(const Observation& seen) override;
   std::vector<double> row(const Box& box) override;
   void constants(const io::Node& root) override;
   void forget() override;

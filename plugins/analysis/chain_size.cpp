@@ -4,13 +4,13 @@
 
 #include "engine/components/registry.h"
 #include "engine/device/parallel.h"
-#include "engine/dynamics/simulation.h"
+#include "engine/dynamics/observation.h"
 
 namespace perrin::analysis {
 namespace {
 
 struct Measure {
-  ParticleView p;
+  ConstParticleView p;
   Current<Metric> metric;
   const std::uint32_t *begin, *members;
   const ChainSize::Ends* ends;
@@ -101,9 +101,9 @@ ChainSize::ChainSize(const ChainSizeSettings& settings, Setup& setup)
   sizes_ = {setup.device(), molecules_};
 }
 
-void ChainSize::begin(Simulation& simulation, bool resumed) { file_.begin(simulation, resumed); }
+void ChainSize::begin(const Observation& seen, bool resumed) { file_.begin(seen, resumed); }
 
-void ChainSize::observe(Simulation& s) {
+void ChainSize::observe(const Observation& s) {
   for_each(s.device(), "chain sizes", molecules_,
            Measure{s.particles.view(), s.particles.metric(), begin_.data(), members_.data(),
                    ends_.data(), sizes_.data()});
@@ -116,7 +116,7 @@ void ChainSize::observe(Simulation& s) {
                {gyration2 / double(molecules_), linear_ > 0 ? end2 / double(linear_) : 0.0});
 }
 
-void ChainSize::end(Simulation& simulation) { file_.end(simulation); }
+void ChainSize::end(const Observation& seen) { file_.end(seen); }
 
 void ChainSize::state(Archive& archive) { file_.state(archive); }
 

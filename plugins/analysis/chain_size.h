@@ -35,9 +35,9 @@ class ChainSize final : public Observer, public TopologyUser {
  public:
   ChainSize(const ChainSizeSettings& settings, Setup& setup);
   std::int64_t stride() const override { return settings_.stride; }
-  void begin(Simulation& simulation, bool resumed) override;
-  void observe(Simulation& simulation) override;
-  void end(Simulation& simulation) override;
+  void begin(const Observation& seen, bool resumed) override;
+  void observe(const Observation& seen) override;
+  void end(const Observation& seen) override;
   void state(Archive& archive) override;
   bool follows_topology() const override { return false; }
 

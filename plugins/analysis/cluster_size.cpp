@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/components/registry.h"
-#include "engine/dynamics/simulation.h"
+#include "engine/dynamics/observation.h"
 
 namespace perrin::analysis {
 ClusterSize::ClusterSize(const ClusterSettings& settings, Setup& setup)
@@ -18,8 +18,8 @@ ClusterSize::ClusterSize(const ClusterSettings& settings, Setup& setup)
       clusters_(std::size_t(neighborhood_.particles())),
       sums_(4 + std::size_t(settings.sizes)) {}
 
-void ClusterSize::sample(Simulation& simulation) {
-  const PairGrid::View grid = neighborhood_.look(simulation);
+void ClusterSize::sample(const Observation& seen) {
+  const PairGrid::View grid = neighborhood_.look(seen.particles);
   clusters_.part();
   for (std::int64_t k = 0; k < grid.n; ++k)
     grid.around(k, false, [&](std::int64_t m, const Vec3<double>&, double) {

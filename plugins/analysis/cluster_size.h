@@ -40,7 +40,7 @@ class ClusterSize final : public SampledObserver {
   ClusterSize(const ClusterSettings& settings, Setup& setup);
 
  private:
-  void sample(Simulation& simulation) override;
+  void sample(const Observation& seen) override;
   std::vector<double> row(const Box& box) override;
   void sums(Archive& archive) override { state_of_sums(archive, sums_); }
 

@@ -7,7 +7,7 @@
 
 #include "engine/components/registry.h"
 #include "engine/device/parallel.h"
-#include "engine/dynamics/simulation.h"
+#include "engine/dynamics/observation.h"
 #include "engine/system/changed_since.h"
 
 namespace perrin::analysis {
@@ -103,7 +103,7 @@ Coordination::Coordination(const CoordinationSettings& settings, Setup& setup)
   if (settings.smooth_from) weight_ = {setup.device(), particles};
 }
 
-void Coordination::sample(Simulation& s) {
+void Coordination::sample(const Observation& s) {
   grid_->build(s.particles.position.data(), s.particles.box);
   const double from = settings_.smooth_from.value_or(settings_.distance);
   const bool smooth = settings_.smooth_from.has_value();

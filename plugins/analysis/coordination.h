@@ -54,7 +54,7 @@ class Coordination final : public SampledObserver {
   Coordination(const CoordinationSettings& settings, Setup& setup);
 
  private:
-  void sample(Simulation& simulation) override;
+  void sample(const Observation& seen) override;
   std::vector<double> row(const Box& box) override;
   void sums(Archive& archive) override;
 

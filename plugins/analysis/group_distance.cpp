@@ -7,7 +7,7 @@
 
 #include "engine/components/registry.h"
 #include "engine/domain/reduction.h"
-#include "engine/dynamics/simulation.h"
+#include "engine/dynamics/observation.h"
 #include "engine/system/nearest_vector.h"
 #include "forces/unwrapped.h"
 #include "io/file_units.h"
@@ -66,16 +66,16 @@ std::size_t GroupDistance::place_of(const std::string& name, const std::string& 
   return groups_.size() - 1;
 }
 
-void GroupDistance::begin(Simulation& simulation, bool resumed) {
-  file_.begin(simulation, resumed, [&](const io::Node& root) {
+void GroupDistance::begin(const Observation& seen, bool resumed) {
+  file_.begin(seen, resumed, [&](const io::Node& root) {
     std::vector<std::string> names;
     for (const auto& [first, second] : settings_.pairs) names.push_back(first + " " + second);
     io::write_names(root, "parameters/perrin/pairs", names);
   });
 }
 
-void GroupDistance::observe(Simulation& s) {
-  const ParticleView particles = s.particles.view();
+void GroupDistance::observe(const Observation& s) {
+  const ConstParticleView particles = s.particles.view();
   for (std::size_t g = 0; g < groups_.size(); ++g)
     sum<MassCenterSums>(s.device(), "centre of mass", particles.n,
                         AddToMassCenter{particles, on_device_[g].mask()}, scratch_,
@@ -90,7 +90,7 @@ void GroupDistance::observe(Simulation& s) {
     vectors.insert(vectors.end(), {d.x, d.y, d.z});
   }
   row.insert(row.end(), vectors.begin(), vectors.end());
-  for (MinimumDistance& minimum : minima_) row.push_back(minimum.measure(s));
+  for (MinimumDistance& minimum : minima_) row.push_back(minimum.measure(s.particles));
   file_.append(std::int64_t(s.step()), s.time(), std::move(row));
 }
 

@@ -10,7 +10,7 @@
 
 #include "engine/components/rigid_bodies.h"
 #include "engine/device/buffer.h"
-#include "engine/dynamics/simulation.h"
+#include "engine/dynamics/observation.h"
 
 namespace perrin::analysis {
 
@@ -45,11 +45,11 @@ struct KineticShare {
 class KineticShares {
  public:
   /// Of the present instant; for one sample.
-  KineticShare of(const Simulation& s) {
+  KineticShare of(const Observation& s) {
     KineticShare share;
     share.thermal = s.thermal();
-    if (s.bodies) share.moves = s.bodies->moved();
-    const DegreesOfFreedom& freedom = s.degrees_of_freedom;
+    if (s.bodies()) share.moves = s.bodies()->moved();
+    const DegreesOfFreedom& freedom = s.degrees_of_freedom();
     if (freedom.velocities() == VelocityRole::moved) return share;
     if (freedom.velocities() == VelocityRole::bath) lacking_ = true;
     std::vector<std::uint32_t> counts;
@@ -57,7 +57,7 @@ class KineticShares {
       for (std::size_t axis = 0; axis < 3; ++axis)
         counts.push_back(freedom.counts(type, axis) ? 1 : 0);
     counts_ = Buffer<std::uint32_t>(s.device(), std::span<const std::uint32_t>(counts));
-    share.counts = counts_.data(), share.kt = s.kt_without_velocities(s.step());
+    share.counts = counts_.data(), share.kt = s.kt_without_velocities();
     return share;
   }
   /// A mean velocity over the samples since the last row: not a number where some had none.

@@ -6,8 +6,8 @@
 
 #include "engine/device/parallel.h"
 #include "engine/device/tasks.h"
-#include "engine/dynamics/simulation.h"
 #include "engine/system/nearest_vector.h"
+#include "engine/system/particles.h"
 
 namespace perrin::analysis {
 namespace {
@@ -77,13 +77,13 @@ double MinimumDistance::of_all(const Box& box) const {
   });
 }
 
-double MinimumDistance::measure(Simulation& s) {
-  const ParticleView p = s.particles.view();
-  for_each(s.device(), "members of groups", ids_.size(),
+double MinimumDistance::measure(const Particles& particles) {
+  const ConstParticleView p = particles.view();
+  for_each(particles.device(), "members of groups", ids_.size(),
            Gather{p.position, p.index, ids_.data(), on_device_.data()});
   positions_ = on_device_.to_host();
   on_host_ = {host_, std::span<const Position>(positions_)};
-  const Box& box = s.particles.box;
+  const Box& box = particles.box;
   const double most = half_height(box);
   while (true) {
     if (!grid_ || grid_reach_ != reach_)

@@ -11,7 +11,7 @@
 #include "pair_grid.h"
 
 namespace perrin {
-class Simulation;
+class Particles;
 }
 
 namespace perrin::analysis {
@@ -23,7 +23,7 @@ class MinimumDistance {
   /// Of the present state (length). Copies the positions of the two groups to the host. Looks at
   /// cells of a width that is doubled until a pair is found; where none is within half the
   /// shortest distance between opposite faces of the box, at every pair.
-  double measure(Simulation& simulation);
+  double measure(const Particles& particles);
 
  private:
   double within_reach(const PairGrid::View& grid) const;
@@ -31,7 +31,7 @@ class MinimumDistance {
 
   Device host_;
   std::int64_t in_a_;           // members of a come first
-  Buffer<std::uint32_t> ids_;   // on the simulation's device
+  Buffer<std::uint32_t> ids_;   // on the particles' device
   Buffer<Position> on_device_;  // of these
   std::vector<Position> positions_;
   Buffer<Position> on_host_;

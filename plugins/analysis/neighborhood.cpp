@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "engine/dynamics/simulation.h"
+#include "engine/system/particles.h"
 #include "types.h"
 
 namespace perrin::analysis {
@@ -23,18 +23,18 @@ Neighborhood::Neighborhood(double distance, const std::vector<std::string>& type
   positions_ = {host_, particles_};
 }
 
-PairGrid::View Neighborhood::look(Simulation& s, bool within) {
+PairGrid::View Neighborhood::look(const Particles& particles, bool within) {
   ids_.clear();
-  const auto position = s.particles.position.to_host();
-  const auto id = s.particles.id.to_host();
+  const auto position = particles.position.to_host();
+  const auto id = particles.id.to_host();
   for (std::size_t i = 0; i < position.size(); ++i)
     if (chosen_[id[i]]) {
       positions_.data()[ids_.size()] = position[i];
       ids_.push_back(id[i]);
     }
-  if (!grid_) grid_ = std::make_unique<PairGrid>(host_, particles_, s.particles.box, distance_);
-  within ? grid_->build_within(positions_.data(), s.particles.box)
-         : grid_->build(positions_.data(), s.particles.box);
+  if (!grid_) grid_ = std::make_unique<PairGrid>(host_, particles_, particles.box, distance_);
+  within ? grid_->build_within(positions_.data(), particles.box)
+         : grid_->build(positions_.data(), particles.box);
   return grid_->view();
 }
 

@@ -10,7 +10,7 @@
 #include "pair_grid.h"
 
 namespace perrin {
-class Simulation;
+class Particles;
 }
 
 namespace perrin::analysis {
@@ -23,7 +23,7 @@ class Neighborhood {
                Setup& setup, const std::string& key = "distance");
   /// Of the present state. Copies all positions. Throws UserError where the box has become too
   /// small; `within`: pairs within half_height() are seen then.
-  PairGrid::View look(Simulation& simulation, bool within = false);
+  PairGrid::View look(const Particles& particles, bool within = false);
   /// Of the particles that were looked at, by PairGrid::View::member.
   const std::vector<std::uint32_t>& ids() const { return ids_; }
   const Device& host() const { return host_; }

@@ -8,7 +8,7 @@
 
 #include "engine/components/registry.h"
 #include "engine/device/tasks.h"
-#include "engine/dynamics/simulation.h"
+#include "engine/dynamics/observation.h"
 #include "engine/system/orientations.h"
 #include "engine/system/quaternion.h"
 
@@ -67,11 +67,11 @@ OrientationalCorrelation::OrientationalCorrelation(const OrientationalCorrelatio
     }
 }
 
-void OrientationalCorrelation::sample(Simulation& s) {
+void OrientationalCorrelation::sample(const Observation& s) {
   Orientations& turning = *s.particles.orientations;
   s.particles.domain.gather(turning.orientation);
   const std::vector<Real4> orientation = s.particles.by_id(turning.orientation);
-  const PairGrid::View grid = neighborhood_.look(s, true);
+  const PairGrid::View grid = neighborhood_.look(s.particles, true);
   reach_ = std::min(reach_, half_height(s.particles.box));
   const auto places = std::size_t(grid.n);
   std::vector<Vec3<double>> axes(places);

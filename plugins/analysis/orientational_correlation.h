@@ -42,7 +42,7 @@ class OrientationalCorrelation final : public SampledObserver {
   OrientationalCorrelation(const OrientationalCorrelationSettings& settings, Setup& setup);
 
  private:
-  void sample(Simulation& simulation) override;
+  void sample(const Observation& seen) override;
   std::vector<double> row(const Box& box) override;
   void sums(Archive& archive) override;
   std::size_t values() const { return 4 + orders_.size(); }  // of a bin

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "engine/components/registry.h"
-#include "engine/dynamics/simulation.h"
+#include "engine/dynamics/observation.h"
 #include "engine/system/orientations.h"
 #include "engine/system/quaternion.h"
 
@@ -55,11 +55,11 @@ OrientationalOrder::OrientationalOrder(const OrientationalOrderSettings& setting
   }
 }
 
-void OrientationalOrder::begin(Simulation& simulation, bool resumed) {
-  file_.begin(simulation, resumed);
+void OrientationalOrder::begin(const Observation& seen, bool resumed) {
+  file_.begin(seen, resumed);
 }
 
-void OrientationalOrder::observe(Simulation& s) {
+void OrientationalOrder::observe(const Observation& s) {
   Orientations& turning = *s.particles.orientations;
   s.particles.domain.gather(turning.orientation);
   const std::vector<Real4> orientation = s.particles.by_id(turning.orientation);
@@ -87,7 +87,7 @@ void OrientationalOrder::observe(Simulation& s) {
                 std::sqrt(dot(sum, sum)) / n, overlap / n});
 }
 
-void OrientationalOrder::end(Simulation& simulation) { file_.end(simulation); }
+void OrientationalOrder::end(const Observation& seen) { file_.end(seen); }
 
 void OrientationalOrder::state(Archive& archive) {
   file_.state(archive);

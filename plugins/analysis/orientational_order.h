@@ -34,9 +34,9 @@ class OrientationalOrder final : public Observer {
  public:
   OrientationalOrder(const OrientationalOrderSettings& settings, Setup& setup);
   std::int64_t stride() const override { return settings_.stride; }
-  void begin(Simulation& simulation, bool resumed) override;
-  void observe(Simulation& simulation) override;
-  void end(Simulation& simulation) override;
+  void begin(const Observation& seen, bool resumed) override;
+  void observe(const Observation& seen) override;
+  void end(const Observation& seen) override;
   void state(Archive& archive) override;
 
  private:

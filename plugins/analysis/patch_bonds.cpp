@@ -7,7 +7,7 @@
 #include <numbers>
 
 #include "engine/components/registry.h"
-#include "engine/dynamics/simulation.h"
+#include "engine/dynamics/observation.h"
 #include "engine/system/orientations.h"
 #include "engine/system/quaternion.h"
 
@@ -73,11 +73,11 @@ void PatchBonds::take_patches(const PatchBondsSettings& s, Setup& setup) {
   }
 }
 
-void PatchBonds::sample(Simulation& s) {
+void PatchBonds::sample(const Observation& s) {
   Orientations& turning = *s.particles.orientations;
   s.particles.domain.gather(turning.orientation);
   const std::vector<Real4> orientation = s.particles.by_id(turning.orientation);
-  const PairGrid::View grid = neighborhood_.look(s);
+  const PairGrid::View grid = neighborhood_.look(s.particles);
   /// Whether the particle at place k has a patch along d.
   const auto covers = [&](std::int64_t k, const Vec3<double>& d, double r) {
     const std::uint32_t id = neighborhood_.ids()[grid.member[k]];

@@ -65,7 +65,7 @@ class PatchBonds final : public SampledObserver {
     double cos_half = 1;
   };
   void take_patches(const PatchBondsSettings& settings, Setup& setup);
-  void sample(Simulation& simulation) override;
+  void sample(const Observation& seen) override;
   std::vector<double> row(const Box& box) override;
   void sums(Archive& archive) override { state_of_sums(archive, sums_); }
 

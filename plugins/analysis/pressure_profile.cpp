@@ -2,14 +2,14 @@
 
 #include "engine/components/integrator.h"
 #include "engine/components/registry.h"
-#include "engine/dynamics/simulation.h"
+#include "engine/dynamics/observation.h"
 #include "io/file_units.h"
 
 namespace perrin::analysis {
 namespace {
 
 struct Slabs {
-  ParticleView p;
+  ConstParticleView p;
   const Real* virial;
   int axis;
   double scale, shift;  // fixed-point coordinate to a fraction of the box
@@ -62,7 +62,7 @@ PressureProfile::PressureProfile(const PressureProfileSettings& settings, Setup&
   has_all_ = false;
 }
 
-void PressureProfile::sample(Simulation& s) {
+void PressureProfile::sample(const Observation& s) {
   const double padding = s.particles.box.padding[axis_];
   const GroupMask thermal = s.thermal();
   const Buffer<Real>& virials = s.particle_virials();  // may sort the particles: before view()
@@ -72,7 +72,8 @@ void PressureProfile::sample(Simulation& s) {
             double(bins_) / s.particles.box.volume(), group_.mask(), thermal, kinetic_.of(s)});
   if (!has_all_) return;
   const Box& box = s.particles.box;
-  for (const auto& force : s.forces) tail_ += force->correction(box).virial / (3 * box.volume());
+  for (const Force* const force : s.forces())
+    tail_ += force->correction(box).virial / (3 * box.volume());
 }
 
 std::vector<double> PressureProfile::row(const Box& box) {

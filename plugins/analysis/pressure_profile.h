@@ -42,7 +42,7 @@ class PressureProfile final : public SampledObserver {
   PressureProfile(const PressureProfileSettings& settings, Setup& setup);
 
  private:
-  void sample(Simulation& simulation) override;
+  void sample(const Observation& seen) override;
   std::vector<double> row(const Box& box) override;
   void sums(Archive& archive) override;
 

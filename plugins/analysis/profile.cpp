@@ -3,14 +3,14 @@
 #include <fmt/format.h>
 
 #include "engine/components/registry.h"
-#include "engine/dynamics/simulation.h"
+#include "engine/dynamics/observation.h"
 #include "io/file_units.h"
 
 namespace perrin::analysis {
 namespace {
 
 struct Slabs {
-  ParticleView p;
+  ConstParticleView p;
   Selected selected;
   int axis;
   double scale, shift;  // fixed-point coordinate to a fraction of the box
@@ -64,7 +64,7 @@ Profile::Profile(const ProfileSettings& settings, Setup& setup)
   if (dimension_ == 2 && axis_ == 2) setup.error("axis", "must be x or y in two dimensions");
 }
 
-void Profile::sample(Simulation& s) {
+void Profile::sample(const Observation& s) {
   const double padding = s.particles.box.padding[axis_];
   sums_.add(s.device(), "profile", s.particles.size(),
             Slabs{s.particles.view(), selection_.view(), axis_, (1 + 2 * padding) * 0x1p-32,

@@ -48,7 +48,7 @@ class Profile final : public SampledObserver {
   static constexpr int quantities = 11;
 
  private:
-  void sample(Simulation& simulation) override;
+  void sample(const Observation& seen) override;
   std::vector<double> row(const Box& box) override;
   void sums(Archive& archive) override;
 

@@ -8,7 +8,7 @@
 
 #include "engine/components/registry.h"
 #include "engine/domain/reduction.h"
-#include "engine/dynamics/simulation.h"
+#include "engine/dynamics/observation.h"
 #include "io/file_units.h"
 #include "lengths.h"
 #include "rng/math.h"
@@ -17,7 +17,7 @@ namespace perrin::analysis {
 namespace {
 
 struct Shells {
-  ParticleView p;
+  ConstParticleView p;
   Selected selected;
   Lengths lengths;
   Position center;
@@ -52,7 +52,7 @@ struct Shells {
 };
 
 struct FindMiddle {
-  ParticleView p;
+  ConstParticleView p;
   Selected selected;
   PERRIN_HD RadialProfile::Mean operator()(std::int64_t i) const {
     RadialProfile::Mean mean;
@@ -124,7 +124,7 @@ double RadialProfile::half_height(const Box& box) const {
   return half;
 }
 
-Position RadialProfile::center_of_mass(Simulation& s) {
+Position RadialProfile::center_of_mass(const Observation& s) {
   sum<Mean>(s.device(), "centre of mass", s.particles.size(),
             FindMiddle{s.particles.view(), selection_.view()}, scratch_,
             scratch_.data() + sum_chunks);
@@ -139,7 +139,7 @@ Position RadialProfile::center_of_mass(Simulation& s) {
   return {middle[0], middle[1], middle[2], 0};
 }
 
-void RadialProfile::sample(Simulation& s) {
+void RadialProfile::sample(const Observation& s) {
   const Box& box = s.particles.box;
   reach_ = std::min(reach_, half_height(box) * (1 + 1e-12));
   if (axis_ >= 0 && !box.orthogonal())

@@ -70,10 +70,10 @@ class RadialProfile final : public SampledObserver {
   static constexpr int quantities = 7;
 
  private:
-  void sample(Simulation& simulation) override;
+  void sample(const Observation& seen) override;
   std::vector<double> row(const Box& box) override;
   void sums(Archive& archive) override;
-  Position center_of_mass(Simulation& simulation);
+  Position center_of_mass(const Observation& seen);
   double half_height(const Box& box) const;
 
   int axis_, dimension_;  // axis: -1 where there is none

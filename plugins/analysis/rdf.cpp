@@ -9,7 +9,7 @@
 
 #include "engine/components/registry.h"
 #include "engine/device/parallel.h"
-#include "engine/dynamics/simulation.h"
+#include "engine/dynamics/observation.h"
 #include "engine/system/changed_since.h"
 #include "io/file_units.h"
 #include "io/h5md_elements.h"
@@ -85,7 +85,7 @@ struct AddCopies {
 
 /// Takes off again what was counted of bonded pairs.
 struct TakeOffBonds {
-  ParticleView p;
+  ConstParticleView p;
   Lengths lengths;
   Histogram histogram;
   double distance2;
@@ -154,7 +154,7 @@ void Rdf::constants(const io::Node& root) {
   io::write_names(root, "parameters/perrin/pairs", names);
 }
 
-void Rdf::sample(Simulation& s) {
+void Rdf::sample(const Observation& s) {
   const Device& device = s.device();
   grid_->build_within(s.particles.position.data(), s.particles.box);
   reach_ = std::min(reach_, half_height(s.particles.box) * (1 + 1e-12));

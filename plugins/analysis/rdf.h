@@ -31,7 +31,7 @@ class Rdf final : public SampledObserver, public TopologyUser {
 
  private:
   Rdf(const RdfSettings& settings, Setup& setup, RdfPairs pairs);
-  void sample(Simulation& simulation) override;
+  void sample(const Observation& seen) override;
   std::vector<double> row(const Box& box) override;
   void constants(const io::Node& root) override;
   void sums(Archive& archive) override;

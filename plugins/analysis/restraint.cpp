@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/components/registry.h"
-#include "engine/dynamics/simulation.h"
+#include "engine/dynamics/observation.h"
 #include "forces/group_restraint.h"
 #include "io/file_units.h"
 
@@ -38,22 +38,22 @@ std::vector<io::ObservableColumn> columns(Setup& setup) {
 Restraint::Restraint(const RestraintSettings& settings, Setup& setup)
     : settings_(settings), file_(setup.output_file(settings.file, "file"), columns(setup), setup) {}
 
-void Restraint::begin(Simulation& simulation, bool resumed) {
+void Restraint::begin(const Observation& seen, bool resumed) {
   springs_.clear();
-  for (const auto& force : simulation.forces)
-    if (const auto* const spring = dynamic_cast<const GroupRestraint*>(force.get()))
+  for (const Force* const force : seen.forces())
+    if (const auto* const spring = dynamic_cast<const GroupRestraint*>(force))
       springs_.push_back(spring);
-  file_.begin(simulation, resumed);
+  file_.begin(seen, resumed);
 }
 
-void Restraint::observe(Simulation& simulation) {
+void Restraint::observe(const Observation& seen) {
   std::vector<RestraintReading> readings;
   for (const GroupRestraint* spring : springs_) readings.push_back(spring->reading());
   std::vector<double> row;
   for (const auto value : {&RestraintReading::distance, &RestraintReading::length,
                            &RestraintReading::force, &RestraintReading::work})
     for (const RestraintReading& reading : readings) row.push_back(reading.*value);
-  file_.append(std::int64_t(simulation.step()), simulation.time(), std::move(row));
+  file_.append(std::int64_t(seen.step()), seen.time(), std::move(row));
 }
 
 void register_restraint(Registry& registry) {

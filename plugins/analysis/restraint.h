@@ -33,9 +33,9 @@ class Restraint final : public Observer {
  public:
   Restraint(const RestraintSettings& settings, Setup& setup);
   std::int64_t stride() const override { return settings_.stride; }
-  void begin(Simulation& simulation, bool resumed) override;
-  void observe(Simulation& simulation) override;
-  void end(Simulation& simulation) override { file_.end(simulation); }
+  void begin(const Observation& seen, bool resumed) override;
+  void observe(const Observation& seen) override;
+  void end(const Observation& seen) override { file_.end(seen); }
   void state(Archive& archive) override { file_.state(archive); }
 
  private:

@@ -5,7 +5,7 @@
 #include <exception>
 
 #include "engine/components/instant.h"
-#include "engine/dynamics/simulation.h"
+#include "engine/dynamics/observation.h"
 #include "output.h"
 
 namespace perrin::analysis {
@@ -18,20 +18,20 @@ SampledObserver::SampledObserver(const SampledSettings& settings,
                                           settings.stride, settings.rows_every));
 }
 
-void SampledObserver::begin(Simulation& simulation, bool resumed) {
-  if (!resumed) first_step_ = std::int64_t(simulation.step());
-  file_.begin(simulation, resumed, [this](const io::Node& root) { constants(root); });
+void SampledObserver::begin(const Observation& seen, bool resumed) {
+  if (!resumed) first_step_ = std::int64_t(seen.step());
+  file_.begin(seen, resumed, [this](const io::Node& root) { constants(root); });
 }
 
-SampledObserver::Moment SampledObserver::moment(const Simulation& s) {
+SampledObserver::Moment SampledObserver::moment(const Observation& s) {
   return {std::int64_t(s.step()), s.time(), s.particles.box, s.particles.box_state.moves(),
-          s.deformation() != nullptr};
+          s.box_deforms()};
 }
 
-void SampledObserver::observe(Simulation& simulation) {
-  const Moment now = moment(simulation);
+void SampledObserver::observe(const Observation& seen) {
+  const Moment now = moment(seen);
   if (!is_due(now)) return;
-  sample(simulation);
+  sample(seen);
   count(now);
 }
 
@@ -68,15 +68,15 @@ void SampledObserver::write_row(const Moment& at) {
   inverse_volumes_ = 0;
 }
 
-void SampledObserver::end(Simulation& simulation) {
+void SampledObserver::end(const Observation& seen) {
   // What is left. A run that was stopped here and is resumed cuts this row off again and goes on
   // from the checkpoint. Where an error has ended the stage (its handler calls this), nothing more
   // is measured.
   if (samples_ > 0 && !std::current_exception()) {
-    write_row(moment(simulation));
+    write_row(moment(seen));
     file_.flush();  // the checkpoint of a complete run counts on it
   }
-  file_.end(simulation);
+  file_.end(seen);
 }
 
 void SampledObserver::state(Archive& archive) {

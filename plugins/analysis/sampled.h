@@ -37,15 +37,15 @@ class SampledObserver : public Observer, public BoxUser {
                   Setup& setup);
   std::int64_t stride() const final { return settings_.stride; }
   bool needs_even_steps() const final { return true; }
-  void begin(Simulation& simulation, bool resumed) final;
-  void observe(Simulation& simulation) final;
+  void begin(const Observation& seen, bool resumed) final;
+  void observe(const Observation& seen) final;
   void observe_totals(const Instant& instant) final;
-  void end(Simulation& simulation) final;
+  void end(const Observation& seen) final;
   void state(Archive& archive) final;
 
  protected:
   /// Adds what is measured of the particles now; or, where only_totals(), of an instant's totals.
-  virtual void sample(Simulation&) {}
+  virtual void sample(const Observation&) {}
   virtual void sample_totals(const Instant&) {}
   /// The values of all columns, in this box. What averages over the samples since the last row
   /// begins anew.
@@ -70,7 +70,7 @@ class SampledObserver : public Observer, public BoxUser {
     const Box& box;
     bool box_moves, box_deforms;
   };
-  static Moment moment(const Simulation& simulation);
+  static Moment moment(const Observation& seen);
   /// Whether a sample is to be taken. Throws UserError where it would have no meaning.
   bool is_due(const Moment& at) const;
   /// Counts one, and writes a row where that is due.

@@ -7,7 +7,7 @@
 
 #include "engine/components/registry.h"
 #include "engine/device/parallel.h"
-#include "engine/dynamics/simulation.h"
+#include "engine/dynamics/observation.h"
 #include "io/h5md_elements.h"
 #include "rng/math.h"
 #include "types.h"
@@ -190,7 +190,7 @@ void StructureFactor::constants(const io::Node& root) {
   if (!pairs_.empty()) io::write_names(root, "parameters/perrin/pairs", pairs_);
 }
 
-void StructureFactor::sample(Simulation& s) {
+void StructureFactor::sample(const Observation& s) {
   const std::int64_t vectors = numbers_.size();
   for_each(
       s.device(), "structure factor", chunks * groups_ * vectors,

@@ -49,7 +49,7 @@ class StructureFactor final : public SampledObserver {
   StructureFactor(const StructureFactorSettings& settings, Setup& setup);
 
  private:
-  void sample(Simulation& simulation) override;
+  void sample(const Observation& seen) override;
   std::vector<double> row(const Box& box) override;
   void constants(const io::Node& root) override;
   void sums(Archive& archive) override;

@@ -6,7 +6,7 @@
 
 #include "engine/components/integrator.h"
 #include "engine/components/registry.h"
-#include "engine/dynamics/simulation.h"
+#include "engine/dynamics/observation.h"
 #include "io/file_units.h"
 #include "io/h5md_elements.h"
 
@@ -103,9 +103,9 @@ void CorrelationObserver::come_to(std::uint64_t step, double time) {
   last_time_ = time;
 }
 
-void CorrelationObserver::come_to(const Simulation& s) {
-  const bool sweeps = s.degrees_of_freedom.velocities() == VelocityRole::bath && s.bath() &&
-                      s.bath()->timestep() == 0;
+void CorrelationObserver::come_to(const Observation& s) {
+  const bool sweeps = s.degrees_of_freedom().velocities() == VelocityRole::bath && s.integrator() &&
+                      s.integrator()->timestep() == 0;
   come_to(s.step(), sweeps ? double(s.step()) : s.time());
 }
 
@@ -166,12 +166,12 @@ void ParticleCorrelation::constants(const io::Node& root) {
     root.write("parameters/perrin/wave_numbers", {hsize_t(k.size())}, k.data());
 }
 
-void ParticleCorrelation::sample(Simulation& simulation) {
-  come_to(simulation);
-  add(measure(simulation));
+void ParticleCorrelation::sample(const Observation& seen) {
+  come_to(seen);
+  add(measure(seen));
 }
 
-std::vector<double> ParticleCorrelation::measure(Simulation& s) {
+std::vector<double> ParticleCorrelation::measure(const Observation& s) {
   const bool velocities = kind_ == MultipleTau::Kind::product;
   const std::vector<Vec3<double>> own =
       followed_.measure(s.particles, s.device(), velocities, remove_drift_);

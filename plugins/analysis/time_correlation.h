@@ -39,7 +39,7 @@ class CorrelationObserver : public SampledObserver {
   /// Before each sample: the correlation begins anew where this one is not as far from the last as
   /// the others were.
   void come_to(std::uint64_t step, double time);
-  void come_to(const Simulation& simulation);  // in Monte Carlo by sweeps
+  void come_to(const Observation& seen);  // in Monte Carlo by sweeps
   /// What is correlated.
   void add(const std::vector<double>& sample) { correlator_.add(host_, sample); }
   /// The correlation has begun anew.
@@ -113,8 +113,8 @@ class ParticleCorrelation final : public CorrelationObserver {
  private:
   ParticleCorrelation(const ParticleCorrelationSettings& settings, MultipleTau::Kind kind,
                       const DisplacementValues& values, Setup& setup);
-  void sample(Simulation& simulation) override;
-  std::vector<double> measure(Simulation& simulation);
+  void sample(const Observation& seen) override;
+  std::vector<double> measure(const Observation& seen);
   std::vector<double> row(const Box& box) override;
   void constants(const io::Node& root) override;
   void forget() override { ways_.forget(); }

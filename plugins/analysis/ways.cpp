@@ -8,7 +8,7 @@ namespace {
 
 /// The unwrapped position of a particle in memory, in fixed-point units, or its velocity.
 struct PlaceOrVelocity {
-  ParticleView p;
+  ConstParticleView p;
   Lengths units;
   bool velocity;
   PERRIN_HD Vec3<double> operator()(std::int64_t i) const {
@@ -74,7 +74,7 @@ Followed::Followed(const Device& device, const std::vector<std::uint32_t>& ids)
       values_(device, std::int64_t(ids.size())),
       scratch_(device, sum_chunks + 1) {}
 
-std::vector<Vec3<double>> Followed::measure(Particles& particles, const Device& device,
+std::vector<Vec3<double>> Followed::measure(const Particles& particles, const Device& device,
                                             bool velocity, bool drift) {
   const PlaceOrVelocity value{particles.view(), Lengths::units(), velocity};
   Vec3<double> common{};

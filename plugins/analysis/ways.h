@@ -40,7 +40,7 @@ class Followed {
   Followed(const Device& device, const std::vector<std::uint32_t>& ids);
   std::int64_t size() const { return ids_.size(); }
   /// In the order of the ids. `drift`: less those of the centre of mass of all particles. Waits.
-  std::vector<Vec3<double>> measure(Particles& particles, const Device& device, bool velocity,
+  std::vector<Vec3<double>> measure(const Particles& particles, const Device& device, bool velocity,
                                     bool drift);
 
   struct Sum {  // of mass, and of mass times place or velocity

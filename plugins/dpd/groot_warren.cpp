@@ -1,7 +1,7 @@
 #include "groot_warren.h"
 
 #include "engine/components/registry.h"
-#include "engine/dynamics/simulation.h"
+#include "engine/components/stage_context.h"
 #include "integrators/particle_steps.h"
 
 namespace perrin::dpd {
@@ -33,10 +33,10 @@ struct SecondHalf {
 
 }  // namespace
 
-void GrootWarren::begin(Simulation& simulation) {
-  if (half_.size() != simulation.particles.size()) half_ = {simulation.particles, IndexedBy::id};
-  simulation.prepare(*this);
-  simulation.ensure_forces();
+void GrootWarren::begin(StageContext& context) {
+  if (half_.size() != context.particles.size()) half_ = {context.particles, IndexedBy::id};
+  context.prepare(*this);
+  context.ensure_forces();
 }
 
 void GrootWarren::steps(StepContext& context, int n) {

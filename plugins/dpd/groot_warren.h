@@ -32,7 +32,7 @@ void describe(D& d, GrootWarrenSettings& s) {
 class GrootWarren final : public Integrator {
  public:
   explicit GrootWarren(const GrootWarrenSettings& settings) : settings_(settings) {}
-  void begin(Simulation& simulation) override;
+  void begin(StageContext& context) override;
   void end() override { half_ = {}; }
   void steps(StepContext& context, int n) override;
   double timestep() const override { return settings_.timestep; }

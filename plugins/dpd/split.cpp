@@ -1,7 +1,7 @@
 #include "split.h"
 
 #include "engine/components/registry.h"
-#include "engine/dynamics/simulation.h"
+#include "engine/components/stage_context.h"
 #include "integrators/particle_steps.h"
 
 namespace perrin::dpd {
@@ -33,20 +33,20 @@ struct KickAndShift {
 
 }  // namespace
 
-void Split::begin(Simulation& simulation) {
+void Split::begin(StageContext& context) {
   baths_.clear();
-  for (const auto& force : simulation.forces)
+  for (const auto& force : context.forces)
     if (auto* bath = dynamic_cast<PairBath*>(force.get())) baths_.push_back(bath);
   if (baths_.empty())
     throw UserError(
         "integrator dpd_split: no force has pairwise friction; expected dpd, mdpd, dpd_thermostat "
         "or dpd_lj among the forces");
-  if (before_.size() != simulation.particles.size()) {
-    before_ = {simulation.particles, IndexedBy::id};
-    shift_ = {simulation.device(), simulation.particles.size()};
+  if (before_.size() != context.particles.size()) {
+    before_ = {context.particles, IndexedBy::id};
+    shift_ = {context.device(), context.particles.size()};
   }
-  simulation.prepare(*this);
-  simulation.ensure_forces();
+  context.prepare(*this);
+  context.ensure_forces();
 }
 
 void Split::steps(StepContext& context, int n) {

@@ -63,7 +63,7 @@ class Split final : public Integrator {
   explicit Split(const SplitSettings& settings)
       : dt_(settings.timestep), correction_(settings.correction) {}
   /// Throws UserError where no force has friction of pairs.
-  void begin(Simulation& simulation) override;
+  void begin(StageContext& context) override;
   void end() override { before_ = {}; }
   void steps(StepContext& context, int n) override;
   double timestep() const override { return dt_; }

@@ -3,7 +3,7 @@
 
 #include "bath_integrator.h"
 #include "engine/components/constraints.h"
-#include "engine/dynamics/simulation.h"
+#include "engine/components/stage_context.h"
 #include "integrators/particle_steps.h"
 #include "kinetic_change.h"
 
@@ -65,15 +65,15 @@ class Baoab : public BathIntegrator<Stream> {
   Baoab(const LangevinSettings& settings, Bath bath)
       : Base(settings, Purpose::langevin, std::move(bath)) {}
 
-  void begin(Simulation& simulation) override {
-    Base::begin_bath(simulation);
-    this->bath_.rest(simulation);
-    simulation.ensure_forces();
-    this->bath_.tabulate(simulation, friction_, [&](double xi, double mass) {
+  void begin(StageContext& context) override {
+    Base::begin_bath(context);
+    this->bath_.rest(context);
+    context.ensure_forces();
+    this->bath_.tabulate(context, friction_, [&](double xi, double mass) {
       const double x = xi * this->dt_ / mass;
       return Friction{Real(std::exp(-x)), Real(std::sqrt(-std::expm1(-2 * x) / mass))};
     });
-    Base::begin_barostat(simulation);
+    Base::begin_barostat(context);
   }
 
   void steps(StepContext& context, int n) override {

@@ -6,7 +6,7 @@
 
 #include "bath.h"
 #include "engine/components/integrator.h"
-#include "engine/dynamics/simulation.h"
+#include "engine/components/stage_context.h"
 
 namespace perrin::langevin {
 
@@ -42,8 +42,8 @@ class BathIntegrator : public Integrator {
   }
   double timestep() const override { return dt_; }
   /// Never; but a good moment to look at the stream.
-  bool finished(Simulation& simulation) override {
-    stream_->check(simulation.step() - std::uint64_t(bath_.start()));
+  bool finished(const StepContext& context) override {
+    stream_->check(context.step() - std::uint64_t(bath_.start()));
     return false;
   }
   std::int64_t finish_stride() const override { return check_stride<Stream>; }
@@ -54,7 +54,7 @@ class BathIntegrator : public Integrator {
   std::optional<double> bath_kt(std::uint64_t steps) const override {
     return bath_.temperature().kt.after(steps);
   }
-  std::string report(Simulation&) override { return barostat_ ? barostat_->report() : ""; }
+  std::string report() override { return barostat_ ? barostat_->report() : ""; }
   /// A flow also turns a particle by its shape, of which frictions of axes do not tell enough.
   bool follows_deformation() const override { return bath_.moves_all() && !bath_.has_axes(); }
   BoxMover* box_mover() const override { return barostat_.get(); }
@@ -82,7 +82,7 @@ class BathIntegrator : public Integrator {
   using Noise = decltype(std::declval<Stream&>().view());
 
   /// For begin().
-  void begin_bath(Simulation& s) {
+  void begin_bath(StageContext& s) {
     bath_.begin(s, tally_heat_);
     rotation_.begin(s, dt_, bath_.rotation(s, rotation_purpose_));
     if constexpr (std::is_same_v<Stream, DrawnNormals>)
@@ -98,7 +98,7 @@ class BathIntegrator : public Integrator {
     }
   }
   /// For the end of begin().
-  void begin_barostat(Simulation& s, bool overdamped = false) {
+  void begin_barostat(StageContext& s, bool overdamped = false) {
     if (barostat_)
       barostat_->begin(s, dt_, bath_.temperature().kt,
                        overdamped ? BoxRule::overdamped : BoxRule::dynamics);

@@ -17,7 +17,7 @@
 #include "bath_integrator.h"
 #include "brownian_move.h"
 #include "engine/components/registry.h"
-#include "engine/dynamics/simulation.h"
+#include "engine/components/stage_context.h"
 #include "register.h"
 
 namespace perrin::langevin {
@@ -32,11 +32,11 @@ class Brownian : public BathIntegrator<Stream> {
   Brownian(const BrownianSettings& settings, Bath bath)
       : Base(settings, Purpose::brownian, std::move(bath)), settings_(settings) {}
 
-  void begin(Simulation& simulation) override {
-    const Device& device = simulation.device();
-    const std::int64_t n = simulation.particles.size();
-    Base::begin_bath(simulation);
-    this->bath_.tabulate(simulation, mobility_, [&](double xi, double) {
+  void begin(StageContext& context) override {
+    const Device& device = context.device();
+    const std::int64_t n = context.particles.size();
+    Base::begin_bath(context);
+    this->bath_.tabulate(context, mobility_, [&](double xi, double) {
       return Mobility{Real(this->dt_ / xi), Real(std::sqrt(2 * this->dt_ / xi))};
     });
     axis_mobility_ = {};
@@ -46,25 +46,25 @@ class Brownian : public BathIntegrator<Stream> {
       axis_mobility_ = {device, std::span<const AxisMobility>(of_type)};
     }
     trap_ = nullptr;
-    if (settings_.fuse && !settings_.tally_heat && simulation.forces.size() == 1 &&
-        !simulation.group() && !simulation.forces[0]->group())
-      trap_ = dynamic_cast<const HarmonicTrap*>(simulation.forces[0].get());
+    if (settings_.fuse && !settings_.tally_heat && context.forces.size() == 1 && !context.group() &&
+        !context.forces[0]->group())
+      trap_ = dynamic_cast<const HarmonicTrap*>(context.forces[0].get());
     if (trap_ != nullptr && trap_->moves()) trap_ = nullptr;
-    simulation.ensure_forces();
+    context.ensure_forces();
     if (trap_ != nullptr && !settings_.keep_forces) {  // not stale, but plainly absent
       const Real nan = std::numeric_limits<Real>::quiet_NaN();
-      simulation.particles.force.assign(
+      context.particles.force.assign(
           std::vector<Real4>(std::size_t(n), Real4{nan, nan, nan, Real(0)}));
     }
-    if (settings_.tally_heat) displacement_ = {simulation.particles, IndexedBy::id};
+    if (settings_.tally_heat) displacement_ = {context.particles, IndexedBy::id};
     if (settings_.method == "leimkuhler_matthews") {
-      previous_ = {simulation.particles, IndexedBy::id};
+      previous_ = {context.particles, IndexedBy::id};
       for_each(device, "brownian: first noise", n,
-               FirstNoise{RunKey(Purpose::brownian, this->bath_.seed(simulation.seed)),
+               FirstNoise{RunKey(Purpose::brownian, this->bath_.seed(context.seed)),
                           this->bath_.law(), this->bath_.normals(), this->bath_.draws_apart(),
-                          simulation.step(), previous_.data()});
+                          context.step(), previous_.data()});
     }
-    Base::begin_barostat(simulation, true);
+    Base::begin_barostat(context, true);
   }
 
   void end() override {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bath_integrator.h"
-#include "engine/dynamics/simulation.h"
+#include "engine/components/stage_context.h"
 #include "integrators/particle_steps.h"
 
 namespace perrin::langevin {
@@ -72,15 +72,15 @@ class VerletWithBath : public BathIntegrator<Stream> {
   VerletWithBath(const LangevinSettings& settings, Bath bath)
       : Base(settings, Purpose::langevin, std::move(bath)) {}
 
-  void begin(Simulation& simulation) override {
-    Base::begin_bath(simulation);
-    this->bath_.rest(simulation);
-    simulation.ensure_forces();
-    this->bath_.tabulate(simulation, drag_, [&](double xi, double) {
+  void begin(StageContext& context) override {
+    Base::begin_bath(context);
+    this->bath_.rest(context);
+    context.ensure_forces();
+    this->bath_.tabulate(context, drag_, [&](double xi, double) {
       return Drag{Real(xi), Real(std::sqrt(2 * xi / this->dt_))};
     });
-    force_ = {simulation.particles, IndexedBy::id};
-    Base::begin_barostat(simulation);
+    force_ = {context.particles, IndexedBy::id};
+    Base::begin_barostat(context);
   }
 
   void end() override {

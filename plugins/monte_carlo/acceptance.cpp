@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "engine/components/registry.h"
-#include "engine/dynamics/simulation.h"
+#include "engine/dynamics/observation.h"
 #include "io/file_units.h"
 
 namespace perrin::monte_carlo {
@@ -50,13 +50,13 @@ std::vector<io::ObservableColumn> columns(const Setup& setup) {
 Acceptance::Acceptance(const AcceptanceSettings& settings, Setup& setup)
     : settings_(settings), file_(setup.output_file(settings.file, "file"), columns(setup), setup) {}
 
-void Acceptance::begin(Simulation& simulation, bool resumed) {
+void Acceptance::begin(const Observation& seen, bool resumed) {
   if (!resumed) last_.clear();
-  file_.begin(simulation, resumed);
+  file_.begin(seen, resumed);
 }
 
-void Acceptance::observe(Simulation& simulation) {
-  const auto* const stage = dynamic_cast<const MonteCarlo*>(simulation.bath());
+void Acceptance::observe(const Observation& seen) {
+  const auto* const stage = dynamic_cast<const MonteCarlo*>(seen.integrator());
   if (!stage) return;
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   std::map<std::string, TrialCounts> now;
@@ -80,7 +80,7 @@ void Acceptance::observe(Simulation& simulation) {
     row.push_back(found == tuned.end() ? none : found->second);
   }
   last_ = std::move(now);
-  file_.append(std::int64_t(simulation.step()), simulation.time(), std::move(row));
+  file_.append(std::int64_t(seen.step()), seen.time(), std::move(row));
 }
 
 void Acceptance::state(Archive& archive) {

@@ -7,9 +7,9 @@
 
 #include "engine/base/error.h"
 #include "engine/components/setup.h"
+#include "engine/components/stage_context.h"
 #include "engine/device/parallel.h"
 #include "engine/domain/reduction.h"
-#include "engine/dynamics/simulation.h"
 #include "engine/system/bond_images.h"
 #include "extent.h"
 #include "turn.h"
@@ -151,7 +151,7 @@ void check_chains(const std::string& name, const std::string& group, Setup& setu
   if (const std::string wrong = objection_to_images(c); !wrong.empty()) setup.error(name, wrong);
 }
 
-void ChainMove::begin(Simulation& s) {
+void ChainMove::begin(StageContext& s) {
   const Device& device = s.device();
   const Topology& topology = s.particles.topology;
   const auto n = std::size_t(s.particles.size());

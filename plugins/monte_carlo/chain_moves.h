@@ -67,7 +67,7 @@ class ChainMove : public Move {
   ChainMove(double angle, double trials, const std::string& group)
       : angle_(angle), trials_(trials), group_name_(group) {}
 
-  void begin(Simulation& simulation) override;
+  void begin(StageContext& context) override;
   void sweep(StepContext& context, double kt) override;
   TrialCounts counts() const override { return counts_; }
   std::string way() const override { return "one after another"; }

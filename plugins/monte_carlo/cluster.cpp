@@ -8,8 +8,8 @@
 
 #include "engine/components/force.h"
 #include "engine/components/setup.h"
+#include "engine/components/stage_context.h"
 #include "engine/device/parallel.h"
-#include "engine/dynamics/simulation.h"
 #include "near_particles.h"
 #include "turn.h"
 
@@ -77,7 +77,7 @@ std::string cluster_objection(const Force& force) {
          "a look at it: expected forces between pairs alone";
 }
 
-void Cluster::begin(Simulation& s) {
+void Cluster::begin(StageContext& s) {
   const auto n = std::size_t(s.particles.size());
   const auto members = [&](const std::string& name) {
     std::vector<bool> in(n, true);

@@ -64,7 +64,7 @@ class Cluster final : public Move {
       : settings_(settings), displacement_(settings.displacement.value_or(0)), group_name_(group) {}
 
   std::string name() const override { return "cluster"; }
-  void begin(Simulation& simulation) override;
+  void begin(StageContext& context) override;
   void sweep(StepContext& context, double kt) override;
   TrialCounts counts() const override { return counts_; }
   double size() const override { return displacement_; }

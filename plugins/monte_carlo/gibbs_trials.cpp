@@ -4,15 +4,15 @@
 #include <cmath>
 #include <numeric>
 
+#include "engine/components/stage_context.h"
 #include "engine/dynamics/counted_tail.h"
 #include "engine/dynamics/reservoir.h"
-#include "engine/dynamics/simulation.h"
 #include "whole_position.h"
 
 namespace perrin::monte_carlo {
 
-void GibbsTrials::open(Simulation& s) {
-  simulation_ = &s;
+void GibbsTrials::open(StageContext& s) {
+  context_ = &s;
   const std::vector<std::string>& names = s.particles.types;
   const std::uint32_t first_absent = first_absent_type(names);
   types_.clear(), kinds_.clear();
@@ -44,7 +44,7 @@ void GibbsTrials::open(Simulation& s) {
   sorted_ = moved_ = scaled_ = false;
 }
 
-double GibbsTrials::volume() const { return simulation_->particles.box.volume(); }
+double GibbsTrials::volume() const { return context_->particles.box.volume(); }
 
 std::int64_t GibbsTrials::particles() const {
   return std::accumulate(counts_.begin(), counts_.end(), std::int64_t(0));
@@ -52,21 +52,21 @@ std::int64_t GibbsTrials::particles() const {
 
 /// Everybody who is there.
 void GibbsTrials::sort() {
-  const RunKey key(Purpose::monte_carlo_insertion, simulation_->seed);
-  cells_ = grid_.sort(*simulation_, key).front();
+  const RunKey key(Purpose::monte_carlo_insertion, context_->seed);
+  cells_ = grid_.sort(*context_, key).front();
   sorted_ = true;
 }
 
 void GibbsTrials::fit() {
-  if (grid_.fit(simulation_->particles, simulation_->range()) || !sorted_) sort();
+  if (grid_.fit(context_->particles, context_->range()) || !sorted_) sort();
 }
 
 double GibbsTrials::change_of(const TrialMove& move) {
-  const Device& device = simulation_->device();
+  const Device& device = context_->device();
   double change = 0;
   device.memory().copy_in(energies_.move(), &move, sizeof move);
   device.memory().copy_in(energies_.change(), &change, sizeof change);
-  energies_.measure_pairs(*simulation_, cells_, 0, 1);
+  energies_.measure_pairs(*context_, cells_, 0, 1);
   device.memory().copy_out(&change, energies_.change(), sizeof change);
   return change;
 }
@@ -74,7 +74,7 @@ double GibbsTrials::change_of(const TrialMove& move) {
 /// In the box as it is: each pair is seen from both sides.
 double GibbsTrials::energy_of_pairs() {
   fit();
-  const Device& device = simulation_->device();
+  const Device& device = context_->device();
   const auto n = std::size_t(particles());
   if (n == 0) return 0;
   std::vector<TrialMove> moves(n);
@@ -86,7 +86,7 @@ double GibbsTrials::energy_of_pairs() {
   std::vector<double> change(n);
   device.memory().copy_in(energies_.move(), moves.data(), n * sizeof(TrialMove));
   device.memory().copy_in(energies_.change(), change.data(), n * sizeof(double));
-  energies_.measure_pairs(*simulation_, cells_, 0, std::int64_t(n));
+  energies_.measure_pairs(*context_, cells_, 0, std::int64_t(n));
   device.memory().copy_out(change.data(), energies_.change(), n * sizeof(double));
   return -0.5 * std::accumulate(change.begin(), change.end(), 0.0);
 }
@@ -114,8 +114,8 @@ std::uint32_t GibbsTrials::next_free(const Kind& kind) const {
 }
 
 void GibbsTrials::put(std::uint32_t id, const Position& position, const Real4& velocity) {
-  Particles& p = simulation_->particles;
-  const Device& device = simulation_->device();
+  Particles& p = context_->particles;
+  const Device& device = context_->device();
   const std::uint32_t at = index_[id];
   const Image none{};
   device.memory().copy_in(p.position.data() + at, &position, sizeof position);
@@ -126,14 +126,14 @@ void GibbsTrials::put(std::uint32_t id, const Position& position, const Real4& v
 
 double GibbsTrials::try_insertion(std::uint32_t type, const Words4& where) {
   fit();
-  const Particles& p = simulation_->particles;
-  const Device& device = simulation_->device();
+  const Particles& p = context_->particles;
+  const Device& device = context_->device();
   const std::uint32_t id = next_free(kinds_.at(type)), at = index_[id];
   const Position hidden = p.position.to_host(std::int64_t(at));
   const std::uint32_t z = p.box.dimension == 2 ? hidden.z : where.z;
   const Position there(where.x, where.y, z, type);
   // It lends its type and its attributes, as long as the trial is looked at.
-  Position* const own = simulation_->particles.position.data() + at;
+  Position* const own = context_->particles.position.data() + at;
   device.memory().copy_in(own, &there, sizeof there);
   const double energy = change_of({.after_as = at, .before = there, .after = there});
   device.memory().copy_in(own, &hidden, sizeof hidden);
@@ -144,12 +144,12 @@ double GibbsTrials::try_insertion(std::uint32_t type, const Words4& where) {
 void GibbsTrials::insert(Philox& random, double kt) {
   const Candidate& c = coming_;
   Kind& kind = kinds_.at(c.type);
-  const Real weight = simulation_->particles.velocity.to_host(std::int64_t(index_[c.id])).w;
+  const Real weight = context_->particles.velocity.to_host(std::int64_t(index_[c.id])).w;
   const double width = std::sqrt(kt * double(weight));
   Real4 velocity{0, 0, 0, weight};
   velocity.x = Real(width * random.normal<double>());
   velocity.y = Real(width * random.normal<double>());
-  if (simulation_->particles.box.dimension == 3) velocity.z = Real(width * random.normal<double>());
+  if (context_->particles.box.dimension == 3) velocity.z = Real(width * random.normal<double>());
   put(c.id, c.position, velocity);
   kind.free.erase(c.id);
   kind.here.push_back(c.id);
@@ -161,7 +161,7 @@ void GibbsTrials::insert(Philox& random, double kt) {
 double GibbsTrials::try_removal(std::uint32_t type, std::uint32_t which) {
   fit();
   const std::uint32_t id = kinds_.at(type).here.at(which), at = index_[id];
-  const Position here = simulation_->particles.position.to_host(std::int64_t(at));
+  const Position here = context_->particles.position.to_host(std::int64_t(at));
   const std::uint32_t slot = cells_.slot_of(cells_.key(cells_.cell_of(here)), id);
   const double energy = change_of({.before_as = at, .slot = slot, .before = here, .after = here});
   going_ = {type, id, which, here, energy};
@@ -171,7 +171,7 @@ double GibbsTrials::try_removal(std::uint32_t type, std::uint32_t which) {
 void GibbsTrials::remove() {
   const Candidate& c = going_;
   Kind& kind = kinds_.at(c.type);
-  const Real weight = simulation_->particles.velocity.to_host(std::int64_t(index_[c.id])).w;
+  const Real weight = context_->particles.velocity.to_host(std::int64_t(index_[c.id])).w;
   put(c.id, at_place_of(c.position, Position(0, 0, 0, kind.absent)), {0, 0, 0, weight});
   kind.here[c.which] = kind.here.back();
   kind.here.pop_back();
@@ -182,7 +182,7 @@ void GibbsTrials::remove() {
 
 /// All lengths in proportion.
 Box GibbsTrials::scaled(double volume) const {
-  Box box = simulation_->particles.box;
+  Box box = context_->particles.box;
   const double factor = std::pow(volume / box.volume(), 1.0 / box.dimension);
   for (int axis = 0; axis < box.dimension; ++axis) {
     box.length[axis] *= factor;
@@ -195,14 +195,14 @@ Box GibbsTrials::scaled(double volume) const {
 
 bool GibbsTrials::is_too_small(double volume) const {
   const Vec3<double> heights = scaled(volume).heights();
-  const int dimension = simulation_->particles.box.dimension;
+  const int dimension = context_->particles.box.dimension;
   for (int axis = 0; axis < dimension; ++axis)
-    if (heights[axis] / 2 < simulation_->range() * (1 + 1e-9)) return true;
+    if (heights[axis] / 2 < context_->range() * (1 + 1e-9)) return true;
   return false;
 }
 
 double GibbsTrials::try_volume(double volume) {
-  Particles& p = simulation_->particles;
+  Particles& p = context_->particles;
   if (!energy_) energy_ = energy_of_pairs();
   const Box before = p.box;
   next_box_ = scaled(volume);
@@ -213,13 +213,13 @@ double GibbsTrials::try_volume(double volume) {
 }
 
 void GibbsTrials::take_volume() {
-  simulation_->particles.box_state.set(next_box_);
+  context_->particles.box_state.set(next_box_);
   energy_ = next_energy_;
   scaled_ = true;
 }
 
 void GibbsTrials::close() {
-  Simulation& s = *simulation_;
+  StageContext& s = *context_;
   if (moved_) {
     count_present(s, present_);
     s.follow_groups(owner_, false);

@@ -30,7 +30,7 @@ class GibbsTrials final : public GibbsBox {
   /// `present`: the group of those that are there, which follows.
   GibbsTrials(const Integrator& owner, Group& present) : owner_(owner), present_(present) {}
 
-  void open(Simulation& simulation) override;
+  void open(StageContext& context) override;
   const std::vector<std::uint32_t>& types() const override { return types_; }
   double volume() const override;
   std::int64_t particles() const override;
@@ -74,7 +74,7 @@ class GibbsTrials final : public GibbsBox {
 
   const Integrator& owner_;
   Group& present_;
-  Simulation* simulation_ = nullptr;
+  StageContext* context_ = nullptr;
   std::vector<std::uint32_t> types_;
   std::map<std::uint32_t, Kind> kinds_;  // [type]
   std::vector<std::int64_t> counts_;     // [type]

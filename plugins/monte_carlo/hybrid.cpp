@@ -4,9 +4,9 @@
 
 #include <cmath>
 
+#include "engine/components/stage_context.h"
 #include "engine/device/parallel.h"
 #include "engine/domain/reduction.h"
-#include "engine/dynamics/simulation.h"
 #include "integrators/verlet_halves.h"
 #include "rng/math.h"
 
@@ -77,7 +77,7 @@ struct EnergyOf {
 
 }  // namespace
 
-void Hybrid::begin(Simulation& s) {
+void Hybrid::begin(StageContext& s) {
   const std::int64_t n = s.particles.size();
   group_ = group_of(s, group_name_);
   position_ = {s.device(), n}, image_ = {s.device(), n}, force_ = {s.device(), n};

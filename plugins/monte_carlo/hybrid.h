@@ -34,7 +34,7 @@ class Hybrid final : public Move {
       : settings_(settings), timestep_(settings.timestep), group_name_(group) {}
 
   std::string name() const override { return "hybrid"; }
-  void begin(Simulation& simulation) override;
+  void begin(StageContext& context) override;
   void sweep(StepContext& context, double kt) override;
   TrialCounts counts() const override { return counts_; }
   double size() const override { return timestep_; }

@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "engine/components/setup.h"
+#include "engine/components/stage_context.h"
 #include "engine/device/parallel.h"
 #include "engine/dynamics/reservoir.h"
-#include "engine/dynamics/simulation.h"
 #include "turn.h"
 
 namespace perrin::monte_carlo {
@@ -146,7 +146,7 @@ RunKey Insertion::key(const StepContext& s) const {
   return {Purpose::monte_carlo_insertion, instance_seed(s.seed, instance_)};
 }
 
-void Insertion::begin(Simulation& s) {
+void Insertion::begin(StageContext& s) {
   const std::vector<std::string>& types = s.particles.types;
   const auto find = [&](const std::string& name) {
     return std::uint32_t(std::ranges::find(types, name) - types.begin());

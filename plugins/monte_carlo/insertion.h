@@ -67,7 +67,7 @@ class Insertion final : public Move {
   std::string name() const override {
     return instance_ == 0 ? "insertion" : "insertion of " + settings_.type;
   }
-  void begin(Simulation& simulation) override;
+  void begin(StageContext& context) override;
   /// Throws RunError where the reservoir has become empty.
   void sweep(StepContext& context, double kt) override;
   TrialCounts counts() const override { return tally_.counts(); }

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "engine/components/setup.h"
+#include "engine/components/stage_context.h"
 #include "engine/device/parallel.h"
-#include "engine/dynamics/simulation.h"
 #include "engine/system/moved_position.h"
 #include "engine/system/orientations.h"
 #include "engine/system/quaternion.h"
@@ -166,7 +166,7 @@ void check_molecules(const MoleculeSettings& s, const std::string& group, Setup&
   setup.fixed_group(group, "group");
 }
 
-void MoleculeMove::begin(Simulation& s) {
+void MoleculeMove::begin(StageContext& s) {
   const Device& device = s.device();
   group_ = group_of(s, group_name_);
   const LinkedMolecules linked(s.particles.topology);

@@ -48,7 +48,7 @@ class MoleculeMove final : public Move {
       : settings_(settings), group_name_(group) {}
 
   std::string name() const override { return "molecule"; }
-  void begin(Simulation& simulation) override;
+  void begin(StageContext& context) override;
   void sweep(StepContext& context, double kt) override;
   TrialCounts counts() const override { return tally_.counts(); }
   std::string way() const override { return grid_.way(); }

@@ -72,7 +72,7 @@ struct LinkedMolecules {
     std::vector<Topology::Bond> links = t.bonds;
     for (std::uint32_t id = 0; id < t.body.size(); ++id)
       if (t.body[id] != Topology::no_body && t.body[id] != id)
-        links.push_back({.a = id, .b = t.body[id]});
+        links.push_back({.a = id, .b = t.body[id], .type = 0});
     const BondGraph graph(molecules.of.size(), links);
     std::vector<bool> seen(molecules.of.size());
     for (std::uint32_t m = 0; m < molecules.count(); ++m) order(m, graph, seen);

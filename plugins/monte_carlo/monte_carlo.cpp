@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "engine/components/force.h"
+#include "engine/components/stage_context.h"
 #include "engine/dynamics/counted_tail.h"
 #include "engine/dynamics/reservoir.h"
-#include "engine/dynamics/simulation.h"
 #include "engine/system/orientations.h"
 
 namespace perrin::monte_carlo {
@@ -56,14 +56,14 @@ MonteCarlo::MonteCarlo(const MonteCarloSettings& settings, double k_boltzmann,
   if (present_ && settings.insertion.empty()) gibbs_.emplace(*this, *present_);
 }
 
-void MonteCarlo::begin(Simulation& simulation) {
-  simulation_ = &simulation;
-  simulation.ensure_forces();
-  if (ramp_start_ < 0) ramp_start_ = std::int64_t(simulation.step());
-  simulation.particles.domain.gather_all();  // moves look at all particles
-  group_ = moved_particles_of(simulation, settings_.group);
-  for (const auto& move : moves_) move->begin(simulation);
-  if (barostat_) barostat_->begin(simulation, 1, ramp(), BoxRule::energies);
+void MonteCarlo::begin(StageContext& context) {
+  context_ = &context;
+  context.ensure_forces();
+  if (ramp_start_ < 0) ramp_start_ = std::int64_t(context.step());
+  context.particles.domain.gather_all();  // moves look at all particles
+  group_ = moved_particles_of(context, settings_.group);
+  for (const auto& move : moves_) move->begin(context);
+  if (barostat_) barostat_->begin(context, 1, ramp(), BoxRule::energies);
 }
 
 void MonteCarlo::steps(StepContext& context, int) {
@@ -91,8 +91,8 @@ void MonteCarlo::settle(StepContext& context) {
   context.renew_neighbors();
   context.compute_forces();
   if (settings_.insertion.empty()) return;
-  count_present(*simulation_, *present_);
-  simulation_->follow_groups(*this, false);
+  count_present(*context_, *present_);
+  context_->follow_groups(*this, false);
 }
 
 /// By what a size is to be multiplied after what was accepted since `then`, which becomes `now`.
@@ -132,7 +132,7 @@ Motion MonteCarlo::motion() const {
   return motion;
 }
 
-std::string MonteCarlo::report(Simulation&) {
+std::string MonteCarlo::report() {
   std::string text;
   const auto add = [&](const std::string& part) {
     if (!part.empty()) text += (text.empty() ? "" : "; ") + part;
@@ -151,7 +151,7 @@ std::string MonteCarlo::report(Simulation&) {
   return text;
 }
 
-std::string MonteCarlo::shortcoming(Simulation&) {
+std::string MonteCarlo::shortcoming() {
   std::string text;
   for (const auto& move : moves_) {
     const TrialCounts counts = move->counts();

@@ -99,7 +99,7 @@ class MonteCarlo : public Integrator, public GibbsStage {
              std::shared_ptr<const Motion::OfEach> moving, std::unique_ptr<Barostat> barostat,
              std::optional<Group> present);
 
-  void begin(Simulation& simulation) override;
+  void begin(StageContext& context) override;
   void steps(StepContext& context, int n) override;
   double timestep() const override { return 0; }  // sweeps take no time
   bool recordable() const override { return false; }
@@ -107,8 +107,8 @@ class MonteCarlo : public Integrator, public GibbsStage {
   double typical_displacement(const StepContext&) const override;
   Motion motion() const override;
   std::optional<double> bath_kt(std::uint64_t steps) const override { return ramp().after(steps); }
-  std::string report(Simulation& simulation) override;
-  std::string shortcoming(Simulation& simulation) override;
+  std::string report() override;
+  std::string shortcoming() override;
   std::string objection(const Force& force) const override;
   GroupMask thermal() const override { return group_.mask(); }
   bool acts_on_groups() const override { return false; }
@@ -145,7 +145,7 @@ class MonteCarlo : public Integrator, public GibbsStage {
   std::unique_ptr<Barostat> barostat_;
   std::optional<Group> present_;
   std::optional<GibbsTrials> gibbs_;  // where particles come and go
-  Simulation* simulation_ = nullptr;
+  StageContext* context_ = nullptr;
   bool settled_ = true;  // lists and forces are those of the present positions
 };
 

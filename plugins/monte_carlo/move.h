@@ -12,7 +12,7 @@
 namespace perrin {
 class Force;
 class Setup;
-class Simulation;
+class StageContext;
 class StepContext;
 struct Configuration;
 struct Topology;
@@ -33,7 +33,7 @@ class Move {
   /// The key of its settings.
   virtual std::string name() const = 0;
   /// When a stage begins, also a resumed one, with forces at the present positions.
-  virtual void begin(Simulation& simulation) = 0;
+  virtual void begin(StageContext& context) = 0;
   /// Its part of a sweep. All particles are in this process, lists and forces hold no more
   /// afterwards. May wait.
   virtual void sweep(StepContext& context, double kt) = 0;

@@ -8,9 +8,9 @@
 
 #include "chain_moves.h"
 #include "engine/components/setup.h"
+#include "engine/components/stage_context.h"
 #include "engine/device/parallel.h"
 #include "engine/domain/reduction.h"
-#include "engine/dynamics/simulation.h"
 #include "engine/system/bond_graph.h"
 #include "growth.h"
 #include "molecules.h"
@@ -223,7 +223,7 @@ void check_reptation(const ReptationSettings& s, const std::string& group, bool 
     setup.error("reptation", wrong);
 }
 
-void Reptation::begin(Simulation& s) {
+void Reptation::begin(StageContext& s) {
   const Device& device = s.device();
   if (const auto wrong = objection_to_images(s.particles.configuration()); !wrong.empty())
     throw UserError("stage \"monte_carlo\": reptation " + wrong);
@@ -239,7 +239,7 @@ void Reptation::begin(Simulation& s) {
   label_.zero();
 }
 
-void Reptation::find_chains(const Simulation& s) {
+void Reptation::find_chains(const StepContext& s) {
   const Configuration c = s.particles.configuration();
   const BondGraph bonds(c.position.size(), c.topology.bonds);
   const Molecules molecules(bonds.molecules());

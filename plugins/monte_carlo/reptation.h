@@ -58,7 +58,7 @@ class Reptation final : public Move {
       : settings_(settings), group_name_(group) {}
 
   std::string name() const override { return "reptation"; }
-  void begin(Simulation& simulation) override;
+  void begin(StageContext& context) override;
   void sweep(StepContext& context, double kt) override;
   TrialCounts counts() const override { return counts_; }
   std::string way() const override { return "one after another"; }
@@ -78,7 +78,7 @@ class Reptation final : public Move {
     /// comes.
     bool uniform;
   };
-  void find_chains(const Simulation& simulation);
+  void find_chains(const StepContext& context);
   TrialCells own_cells(Position* position);
   bool try_one(StepContext& context, const TrialCells& cells, const Chain& chain, Random& random,
                double kt);

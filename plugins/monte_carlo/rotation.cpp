@@ -6,8 +6,8 @@
 #include <numbers>
 
 #include "engine/components/setup.h"
+#include "engine/components/stage_context.h"
 #include "engine/device/parallel.h"
-#include "engine/dynamics/simulation.h"
 #include "engine/system/orientations.h"
 #include "engine/system/quaternion.h"
 #include "turn.h"
@@ -77,7 +77,7 @@ void check_rotation(const std::string& group, Setup& setup) {
   setup.fixed_group(group, "group");
 }
 
-void RotationMove::begin(Simulation& s) {
+void RotationMove::begin(StageContext& s) {
   group_ = free_particles_of(s, group_name_);
   fit(s);
 }

@@ -38,7 +38,7 @@ class RotationMove final : public Move {
       : trials_(settings.trials), angle_(settings.angle), group_name_(group) {}
 
   std::string name() const override { return "rotation"; }
-  void begin(Simulation& simulation) override;
+  void begin(StageContext& context) override;
   void sweep(StepContext& context, double kt) override;
   TrialCounts counts() const override { return tally_.counts(); }
   std::string way() const override { return grid_.way(); }

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "engine/components/setup.h"
+#include "engine/components/stage_context.h"
 #include "engine/device/parallel.h"
-#include "engine/dynamics/simulation.h"
 #include "turn.h"
 #include "whole_position.h"
 
@@ -150,7 +150,7 @@ void check_swap(const SwapSettings& s, const std::string& group, Setup& setup) {
   }
 }
 
-void Swap::begin(Simulation& s) {
+void Swap::begin(StageContext& s) {
   const Device& device = s.device();
   group_ = group_of(s, group_name_);
   if (settings_.groups) {

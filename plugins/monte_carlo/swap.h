@@ -53,7 +53,7 @@ class Swap final : public Move {
       : settings_(settings), group_name_(group) {}
 
   std::string name() const override { return "swap"; }
-  void begin(Simulation& simulation) override;
+  void begin(StageContext& context) override;
   void sweep(StepContext& context, double kt) override;
   TrialCounts counts() const override { return tally_.counts(); }
   std::string way() const override { return grid_.way(); }

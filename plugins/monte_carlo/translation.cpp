@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/components/stage_context.h"
 #include "engine/device/parallel.h"
-#include "engine/dynamics/simulation.h"
 #include "engine/system/moved_position.h"
 
 namespace perrin::monte_carlo {
@@ -113,7 +113,7 @@ struct Translation::Batch {
   double kt;
 };
 
-void Translation::begin(Simulation& s) {
+void Translation::begin(StageContext& s) {
   // A move that leaves its cell is in vain. (Of a resumed stage the same cells: not of what tuning
   // has come to.)
   width_ = width_of_cells(s, std::max(s.range(), 4 * first_displacement_));

@@ -36,7 +36,7 @@ class Translation final : public Move {
         group_name_(group) {}
 
   std::string name() const override { return "translation"; }
-  void begin(Simulation& simulation) override;
+  void begin(StageContext& context) override;
   void sweep(StepContext& context, double kt) override;
   TrialCounts counts() const override { return tally_.counts(); }
   double size() const override { return displacement_; }

@@ -8,7 +8,7 @@
 #include "engine/components/registry.h"
 #include "engine/device/parallel.h"
 #include "engine/domain/reduction.h"
-#include "engine/dynamics/simulation.h"
+#include "engine/dynamics/observation.h"
 #include "move.h"
 
 namespace perrin::monte_carlo {
@@ -81,24 +81,25 @@ std::string Widom::objection(const Force& force) const {
   return "has no energies of single particles: expected forces between pairs, on bonds, and fields";
 }
 
-double Widom::kt(const Simulation& s) const {
+double Widom::kt(const Observation& s) const {
   if (settings_.temperature) return *settings_.temperature * s.k_boltzmann();
-  return s.bath() ? s.bath()->bath_kt(s.step()).value_or(0) : 0;
+  return s.integrator() ? s.integrator()->bath_kt(s.step()).value_or(0) : 0;
 }
 
-void Widom::begin(Simulation& s, bool resumed) {
-  for (const auto& force : s.forces)
+void Widom::begin(const Observation& s, bool resumed) {
+  for (const Force* const force : s.forces())
     if (s.particles.types.size() > 1 && force->correction(s.particles.box).energy != 0)
       throw UserError(path_ +
                       ": the tail corrections of a particle among several types are not "
                       "known: expected forces without \"tail\"");
   if (!resumed) volumes_ = weighted_ = 0;
   id_ = Buffer<std::uint32_t>(s.device(), ids_);
-  energies_.begin(s, std::min(settings_.insertions, std::int64_t(ids_.size())), false);
+  const std::int64_t room = std::min(settings_.insertions, std::int64_t(ids_.size()));
+  s.ask_forces([&](StepContext& context) { energies_.begin(context, room, false); });
   file_.begin(s, resumed);
 }
 
-void Widom::observe(Simulation& s) {
+void Widom::observe(const Observation& s) {
   const double energy = kt(s);
   if (!(energy > 0))
     throw UserError(path_ + ".temperature: is missing, and the stage has no heat bath");
@@ -106,8 +107,11 @@ void Widom::observe(Simulation& s) {
   // Of one more particle; the correction goes with N².
   double tail = 0;
   const auto n = double(s.particles.size());
-  for (const auto& force : s.forces) tail += force->correction(box).energy * (2 * n + 1) / (n * n);
-  const double factor = mean_factor(s, energy) * std::exp(-tail / energy);
+  for (const Force* const force : s.forces())
+    tail += force->correction(box).energy * (2 * n + 1) / (n * n);
+  double factor = 0;
+  s.ask_forces([&](StepContext& context) { factor = mean_factor(context, energy); });
+  factor *= std::exp(-tail / energy);
   const double volume = box.volume();
   volumes_ += volume, weighted_ += volume * factor;
   file_.append(std::int64_t(s.step()), s.time(),
@@ -115,7 +119,7 @@ void Widom::observe(Simulation& s) {
 }
 
 /// Of the forces, without tail corrections.
-double Widom::mean_factor(Simulation& s, double kt) {
+double Widom::mean_factor(StepContext& s, double kt) {
   const Device& device = s.device();
   const RunKey key(Purpose::widom, seed_);
   grid_.fit(s.particles, s.range());

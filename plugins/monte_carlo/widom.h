@@ -44,15 +44,15 @@ class Widom final : public Observer {
   std::int64_t stride() const override { return settings_.stride; }
   std::string objection(const Force& force) const override;
   /// Throws UserError for tail corrections of several types.
-  void begin(Simulation& simulation, bool resumed) override;
+  void begin(const Observation& seen, bool resumed) override;
   /// Throws UserError where there is no temperature.
-  void observe(Simulation& simulation) override;
-  void end(Simulation& simulation) override { file_.end(simulation); }
+  void observe(const Observation& seen) override;
+  void end(const Observation& seen) override { file_.end(seen); }
   void state(Archive& archive) override;
 
  private:
-  double kt(const Simulation& simulation) const;
-  double mean_factor(Simulation& simulation, double kt);
+  double kt(const Observation& seen) const;
+  double mean_factor(StepContext& context, double kt);
 
   WidomSettings settings_;
   std::string path_;

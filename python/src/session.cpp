@@ -90,7 +90,7 @@ class Session::Observing : public Observer {
   explicit Observing(Session& session) : session_(session) {}
   /// So that the next multiple of it is the step of the next call.
   std::int64_t stride() const override { return session_.next_call(); }
-  void observe(Simulation&) override { session_.call_due(); }
+  void observe(const Observation&) override { session_.call_due(); }
 
  private:
   Session& session_;

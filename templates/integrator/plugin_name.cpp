@@ -4,8 +4,8 @@
 // Verlet, half a step of the thermostat.
 #include <cmath>
 
+#include "engine/components/stage_context.h"
 #include "engine/device/parallel.h"
-#include "engine/dynamics/simulation.h"
 #include "engine/job/plugin_api.h"
 #include "integrators/group_sum.h"
 #include "integrators/verlet_halves.h"
@@ -94,7 +94,7 @@ class PluginName final : public Integrator {
 
   double timestep() const override { return settings_.timestep; }
 
-  void begin(Simulation& s) override {
+  void begin(StageContext& s) override {
     s.ensure_forces();
     twice_wanted_ = kt_ * s.degrees_of_freedom.number();
     measure(s);  // a resumed run then restores what state() has saved

@@ -9,8 +9,8 @@
 // forces, the new eta, half a kick.
 #include <cmath>
 
+#include "engine/components/stage_context.h"
 #include "engine/device/parallel.h"
-#include "engine/dynamics/simulation.h"
 #include "engine/job/plugin_api.h"
 #include "engine/system/particle_array.h"
 #include "integrators/particle_steps.h"
@@ -99,7 +99,7 @@ class PluginName final : public Integrator {
     return motion;
   }
 
-  void begin(Simulation& s) override {
+  void begin(StageContext& s) override {
     s.ensure_forces();
     const bool planar = s.particles.box.dimension == 2;
     noise_ = {RunKey(later_noise, s.seed), planar};

@@ -1,7 +1,7 @@
 // An observer: the mean square displacement since it began.
 #include "engine/device/parallel.h"
 #include "engine/domain/reduction.h"
-#include "engine/dynamics/simulation.h"
+#include "engine/dynamics/observation.h"
 #include "engine/job/plugin_api.h"
 #include "io/observable_file.h"
 
@@ -24,7 +24,7 @@ using Place = Vec3<std::int64_t>;  // unwrapped, in units of 2⁻³² of the box
 PERRIN_HD std::int64_t unwrapped(std::int32_t image, std::uint32_t position) {
   return std::int64_t(image) * (std::int64_t(1) << 32) + std::int64_t(position);
 }
-PERRIN_HD Place place_of(const ParticleView& p, std::int64_t i) {
+PERRIN_HD Place place_of(const ConstParticleView& p, std::int64_t i) {
   const Position r = p.position[i];
   const Image image = p.image[i];
   return {unwrapped(image.x, r.x), unwrapped(image.y, r.y), unwrapped(image.z, r.z)};
@@ -32,14 +32,14 @@ PERRIN_HD Place place_of(const ParticleView& p, std::int64_t i) {
 
 // Memory is sorted now and then: what is kept of a particle is kept by its id.
 struct Remember {
-  ParticleView particles;
+  ConstParticleView particles;
   Place* origin;
   PERRIN_HD void operator()(std::int64_t i) const {
     origin[particles.id[i]] = place_of(particles, i);
   }
 };
 struct Displacement2 {
-  ParticleView particles;
+  ConstParticleView particles;
   Metric metric;
   const Place* origin;
   PERRIN_HD double operator()(std::int64_t i) const {
@@ -63,20 +63,20 @@ class PluginName final : public Observer {
         origin_(setup.device(), std::int64_t(setup.configuration().position.size())) {}
 
   std::int64_t stride() const override { return stride_; }
-  void begin(Simulation& s, bool resumed) override {
+  void begin(const Observation& s, bool resumed) override {
     file_.begin(s, resumed);
     if (begun_) return;  // by an earlier stage, or before the checkpoint
     begun_ = true;
     for_each(s.device(), "origins", s.particles.size(),
              Remember{s.particles.view(), origin_.data()});
   }
-  void observe(Simulation& s) override {
+  void observe(const Observation& s) override {
     const double squares =
         sum<double>(s.device(), "displacements", s.particles.size(),
                     Displacement2{s.particles.view(), s.particles.box.metric(), origin_.data()});
     file_.append(std::int64_t(s.step()), s.time(), {squares / double(s.particles.size())});
   }
-  void end(Simulation& s) override { file_.end(s); }
+  void end(const Observation& s) override { file_.end(s); }
   /// Saves and restores, a resumed run before begin().
   void state(Archive& archive) override {
     archive("begun", begun_);

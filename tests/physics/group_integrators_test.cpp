@@ -16,7 +16,7 @@ constexpr double dt = 0.004;
 /// Velocity Verlet, as a plug-in would have it.
 class OfAPlugin : public Integrator {
  public:
-  void begin(Simulation& s) override {
+  void begin(StageContext& s) override {
     s.ensure_forces();
     freedom = s.degrees_of_freedom.number();
   }
@@ -25,7 +25,7 @@ class OfAPlugin : public Integrator {
         s, n, [] { return KickAndDrift{Real(dt)}; }, [] { return Kick{Real(dt)}; });
   }
   double timestep() const override { return dt; }
-  bool follow_group(Simulation& s) override {
+  bool follow_group(StageContext& s) override {
     freedom = s.degrees_of_freedom.number();
     return true;
   }

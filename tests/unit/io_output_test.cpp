@@ -17,6 +17,7 @@
 #include "engine/base/error.h"
 #include "engine/components/registry.h"
 #include "engine/components/run_control.h"
+#include "engine/dynamics/observation.h"
 #include "engine/dynamics/simulation.h"
 #include "integrators/register.h"
 #include "io/checkpoint.h"
@@ -557,23 +558,24 @@ TEST_P(Observed, TrajectoryAndThermoGoOnAfterAResume) {
   auto integrator = make_component<Integrator>(
       registry, R"({"type": "velocity_verlet", "timestep": 0.05})", context);
   Simulation simulation(device(), c, {}, 1);
+  const Observation seen(simulation);
   Archive saved = Archive::saving();
   const auto run = [&](Observer& t, Observer& h, std::uint64_t end) {
     while (simulation.step() < end) {
       simulation.advance(*integrator, 5);
-      t.observe(simulation);
+      t.observe(seen);
       h.observe_totals(simulation.now());
     }
   };
   integrator->begin(simulation);
   {
     auto trajectory = make(trajectory_json), thermo = make(thermo_json);
-    trajectory->begin(simulation, false);
-    thermo->begin(simulation, false);
-    trajectory->observe(simulation);
+    trajectory->begin(seen, false);
+    thermo->begin(seen, false);
+    trajectory->observe(seen);
     thermo->observe_totals(simulation.now());
     run(*trajectory, *thermo, 500);
-    trajectory->observe(simulation);  // a new stage begins where the last one ended
+    trajectory->observe(seen);  // a new stage begins where the last one ended
     simulation.state(saved);
     Archive::Scope scope(saved, "observers");
     trajectory->state(saved);
@@ -591,11 +593,11 @@ TEST_P(Observed, TrajectoryAndThermoGoOnAfterAResume) {
     Archive::Scope inner(restored, "thermo");
     thermo->state(restored);
     integrator->begin(simulation);
-    trajectory->begin(simulation, true);
-    thermo->begin(simulation, true);
+    trajectory->begin(seen, true);
+    thermo->begin(seen, true);
     run(*trajectory, *thermo, 700);
-    trajectory->end(simulation);
-    thermo->end(simulation);
+    trajectory->end(seen);
+    thermo->end(seen);
   }
   EXPECT_NE(lines.at(0).find("temperature"), std::string::npos);
 

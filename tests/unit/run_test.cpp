@@ -12,6 +12,7 @@
 #include "app/build_check.h"
 #include "app/commands.h"
 #include "engine/base/error.h"
+#include "engine/dynamics/observation.h"
 #include "engine/dynamics/simulation.h"
 #include "engine/job/engine_library.h"
 #include "engine/job/job.h"
@@ -46,15 +47,17 @@ struct Counter : Observer {
     if (s.plan) control.add_plan("planned", 0);
   }
   std::int64_t stride() const override { return s.stride; }
-  void begin(Simulation&, bool resumed) override { events.push_back(resumed ? "resume" : "begin"); }
-  void observe(Simulation& simulation) override {
+  void begin(const Observation&, bool resumed) override {
+    events.push_back(resumed ? "resume" : "begin");
+  }
+  void observe(const Observation& seen) override {
     ++count;
-    const auto step = static_cast<std::int64_t>(simulation.step());
+    const auto step = static_cast<std::int64_t>(seen.step());
     events.push_back(std::to_string(step));
     if (step == s.stop_at) control.request_stop("the test");
     if (step == s.save_at) control.request_checkpoint("at_step");
   }
-  void end(Simulation&) override { events.push_back("end"); }
+  void end(const Observation&) override { events.push_back("end"); }
   void state(Archive& archive) override { archive("count", count); }
 };
 
@@ -74,12 +77,12 @@ struct Note : Observer {
   explicit Note(const NoteSettings& settings) : s(settings) {}
   std::int64_t stride() const override { return s.stride; }
   bool only_totals() const override { return s.patient; }
-  void observe(Simulation& simulation) override { observe_totals(simulation.now()); }
+  void observe(const Observation& seen) override { observe_totals(seen.now()); }
   void observe_totals(const Instant& i) override {
     events.push_back(fmt::format("{} {:a} {:a} {:a} {:a}", i.step, i.time, i.totals.potential,
                                  i.totals.kinetic, i.pressure()));
   }
-  void end(Simulation&) override { events.push_back("end"); }
+  void end(const Observation&) override { events.push_back("end"); }
 };
 
 /// A stage without a system: counts to a number.
