@@ -1,6 +1,7 @@
 """Rows of scripts/published-table. Each takes a runner and whether the runs are to be short, and
 yields dictionaries: what was measured, its value and error, what is published, and where."""
 import math
+import statistics
 
 import numpy
 
@@ -19,11 +20,20 @@ def row(what, found, published, source, digits=4, **more):
             "published": published, "source": source, **more}
 
 
-def xyz(edges, positions):
-    """An extended XYZ file of particles of one type."""
+def xyz(edges, positions, **numbers):
+    """An extended XYZ file of particles of one type, with a number each by name."""
     a, b, c = edges
-    lines = [str(len(positions)), f'Lattice="{a} 0 0 0 {b} 0 0 0 {c}" Properties=species:S:1:pos:R:3']
-    return "\n".join(lines + [f"A {x:.7f} {y:.7f} {z:.7f}" for x, y, z in positions]) + "\n"
+    columns = "".join(f":{name}:R:1" for name in numbers)
+    lines = [str(len(positions)),
+             f'Lattice="{a} 0 0 0 {b} 0 0 0 {c}" Properties=species:S:1:pos:R:3{columns}']
+    table = numpy.column_stack([positions, *numbers.values()])
+    return "\n".join(lines + ["A " + " ".join(f"{x:.7f}" for x in of) for of in table]) + "\n"
+
+
+def evenly(number, seed):
+    """Numbers between 0 and 1, as even as can be, in random order: the same sizes in all systems,
+    of which a distribution drawn anew would have others."""
+    return numpy.random.default_rng(seed).permutation((numpy.arange(number) + 0.5) / number)
 
 
 def grid(numbers, steps):
@@ -209,7 +219,7 @@ def ellipsoids_boil(run, short):
         "seed": 6, "ensemble": {"vary": {
             f"stages[{k}].integrator.temperature": temperatures for k in (0, 1)}},
         "system": {"type": "file", "path": "start.xyz"},
-        "orientations": {"start": "default", **ELLIPSOIDS}, "velocity": {"temperature": 0.45},
+        "orientations": {"start": "aligned", **ELLIPSOIDS}, "velocity": {"temperature": 0.45},
         "forces": [GAY_BERNE],
         "observers": [{"type": "trajectory", "stride": steps // 250, "stages": ["slab"]},
                       {"type": "orientational_order", "stride": 1000}],
@@ -230,8 +240,7 @@ def ellipsoids_boil(run, short):
     drawn = numpy.array([critical(temperatures, *(
         phases[:, k, 0] + phases[:, k, 1] * rng.standard_normal(len(phases)) for k in (0, 1)))
         for _ in range(200)])
-    source = ("de Miguel, Rull, Chalam, Gubbins, Mol. Phys. 71, 1223 (1990): abstract, by the Gibbs "
-              "ensemble")
+    source = "Liquid-vapour coexistence of the Gay-Berne fluid by Gibbs-ensemble simulation, abstract"
     yield row("critical temperature of GB(3, 5, 2, 1)", (tc, drawn[:, 0].std()), "0.489(5)", source)
     yield row("critical density", (density, drawn[:, 1].std()), "0.096(4)", source)
 
@@ -307,5 +316,239 @@ def active_discs(run, short):
     yield row("critical packing fraction", (packing, drawn[:, 1].std()), "0.597(3)", source)
 
 
+# -- patchy particles of Kern and Frenkel ----------------------------------------------------------
+
+
+def patches(half_angle, directions, width=1e-3):
+    """Hard spheres with wells of the depth 1 that end at 1.5 where patches face each other."""
+    return [HARD, {"type": "patchy", "cutoff": 1.501, "patches": {"A": {
+        "directions": directions, "half_angle": half_angle, "steepness": 1e4}},
+        "pairs": [{"types": ["A", "A"], "epsilon": 1, "core_epsilon": 0, "sigma": 1,
+                   "attraction": "well", "range": 1.5 + width / 2, "width": width}]}]
+
+
+def kern_frenkel(run, short):
+    """A few particles with two patches, 0.7 of their surface, at T* = 0.7 in a box of the edge 8;
+    and patches that cover all: the fluid of the square well."""
+    chi, beta, numbers = 0.7, 1 / 0.7, [2, 5] if short else [2, 3, 4, 5]
+    published = {2: -0.03876, 3: -0.11652, 4: -0.23267, 5: -0.38780}
+    half = math.degrees(2 * math.asin(math.sqrt(chi / 2)))
+    orientations = {"start": "random", "moments_of_inertia": {"A": [1, 1, 1]}}
+    done = run("few", {
+        "seed": 9, "ensemble": {"vary": {"system.particles.A": numbers}},
+        "system": {"type": "random", "particles": {"A": 2}, "box": [8, 8, 8], "min_distance": 1.05},
+        "orientations": orientations, "forces": patches(half, [[1, 0, 0], [-1, 0, 0]]),
+        "observers": [{"type": "thermo", "stride": 1}],
+        "stages": [{"type": "monte_carlo", "sweeps": 30000 if short else 300000,
+                    "temperature": 1 / beta, "translation": {"displacement": 2, "trials": 10},
+                    "rotation": {"angle": 3.1, "trials": 10}}]}, device="cpu")
+    well, core = 4 * math.pi / 3 * (1.5 ** 3 - 1) * chi ** 2, 4 * math.pi / 3
+    exact = -well * math.exp(beta) / (512 - core + well * math.expm1(beta))
+    for n, system in zip(numbers, done.systems()):
+        found = mean_and_error(done.column("potential_energy", system=system)[100:], 50)
+        yield row(f"energy of {n} Kern-Frenkel particles, χ = 0.7, T* = 0.7, V = 512", found,
+                  published[n], "FEASST, plugin/flat_histogram/tutorial/launch_09_kf_tm_parallel.py",
+                  5, **({"exact": round(exact, 5)} if n == 2 else {}))
+    sweeps = 1500 if short else 12000
+    for temperature, density, energy, pressure in ((1.5, 0.5, -3.804, 0.569),
+                                                   (2.0, 0.7, -5.132, 4.471)):
+        done = run(f"well-{temperature}", {
+            "seed": 10, "system": {"type": "lattice", "structure": "fcc", "density": density,
+                                   "cells": [5] * 3},
+            "orientations": orientations, "forces": patches(180, [[1, 0, 0]]),
+            "observers": [{"type": "thermo", "stride": 2, "stages": ["fluid"]},
+                          {"type": "rdf", "stride": 10, "rows_every": sweeps, "r_max": 1.6,
+                           "bins": 800, "stages": ["fluid"]}],
+            "stages": [{"type": "monte_carlo", "name": name, "sweeps": n,
+                        "temperature": temperature,
+                        "translation": {"displacement": 0.15, "trials": 2}}
+                       for name, n in (("start", sweeps // 4), ("fluid", sweeps))]}, device="cpu")
+        found = mean_and_error(done.column("potential_energy") / 500)
+        source = "equation of Espíndola-Heredia, del Río, Malijevský, by teqp 0.23.2"
+        at = f"fluid of the square well (patches all over), T* = {temperature}, density {density}"
+        yield row("energy: " + at, found, energy, source, 3)
+        yield row("pressure: " + at, well_pressure(done, density, temperature), pressure, source, 2)
+
+
+def well_pressure(done, density, temperature):
+    """From the values of g(r) on both sides of the core and of the end of the well, which are lines
+    through bins nearby."""
+    with done.open("rdf.h5") as h:
+        r, g = h["observables/r/value"][-1], h["observables/rdf/value"][-1, 0]
+
+    def at(x, low, high):
+        near = (r > low) & (r < high)
+        return numpy.polyval(numpy.polyfit(r[near] - x, g[near], 2), 0)
+    end = 1.5
+    jump = 1 - math.exp(-1 / temperature)
+    return density * temperature * (1 + 2 * math.pi / 3 * density * (
+        at(1, 1.001, 1.06) - end ** 3 * jump * at(end, end - 0.06, end - 0.001)))
+
+
+# -- polydisperse spheres near their glass ---------------------------------------------------------
+
+STEEP = {"type": "pair_formula", "truncation": "cut", "cutoff": 1.4,
+         "energy": "a*((s/r)^50 - (s/r)^49) + 1; s = (sigma_1 + sigma_2)/2",
+         "range": "50/49*(sigma_1 + sigma_2)/2",
+         "pairs": [{"types": ["A", "A"], "a": 50 * (50 / 49) ** 49}]}
+
+
+def diffusivity(done, system, least):
+    """From the slope of the mean square displacement beyond `least`; None if it stays below."""
+    lag, moved, origins = (done.column(name, "mean_square_displacement.h5", system)[-1] for name in (
+        "lag_time", "mean_square_displacement", "origins"))
+    moved = moved.reshape(-1, len(lag))[0]
+    kept = (lag > 0) & (moved > least) & (lag < 0.3 * lag[origins > 0].max())
+    if kept.sum() < 4:
+        return None
+    return numpy.polyfit(lag[kept], moved[kept], 1, w=1 / moved[kept])[0] / 6
+
+
+def power_law(x, y, ends):
+    """The end x_c, of those given, at which log y is most nearly linear in log |x - x_c|, with the
+    exponent, and how far ends go whose misfit is at most twice as large in square."""
+    found = []
+    for end in ends:
+        line = numpy.polyfit(numpy.log(abs(x - end)), numpy.log(y), 1)
+        misfit = numpy.log(y) - numpy.polyval(line, numpy.log(abs(x - end)))
+        found.append((float((misfit ** 2).mean()), end, line[0]))
+    best = min(found)
+    near = [end for misfit, end, _ in found if misfit <= 2 * best[0]]
+    return best[1], best[2], (max(near) - min(near)) / 2
+
+
+def hard_glass(run, short):
+    """Spheres that are nearly hard, of many sizes (Gauss, 8 %): where their diffusivity would end.
+    The repulsion is that of Jover et al., which at kT = 1.5 stands for hard spheres."""
+    kt, spread = 1.5, 0.08
+    packings = [0.50, 0.53] if short else [0.52, 0.53, 0.54, 0.55, 0.555, 0.56, 0.565, 0.57, 0.575]
+    edge, squeeze, start, steps = (8, 8000, 4000, 30000) if short else (12, 60000, 400000, 1200000)
+    n, normal = edge ** 3, statistics.NormalDist(1, spread)
+    sigma = numpy.array([normal.inv_cdf(u) for u in evenly(n, 12)])
+    cube = math.pi / 6 * (sigma ** 3).mean()
+    spacing = (cube / 0.38) ** (1 / 3)
+    bath = {"type": "bussi", "timestep": 0.001, "temperature": kt, "tau": 1}
+    done = run("spheres", {
+        "seed": 12, "ensemble": {"vary": {"stages[1].deform.density": [
+            packing / cube for packing in packings]}},
+        "system": {"type": "file", "path": "start.xyz"}, "velocity": {"temperature": kt},
+        "forces": [STEEP],
+        "observers": [{"type": "mean_square_displacement", "stride": 100, "rows_every": steps,
+                       "particles": 0, "stages": ["measured"]},
+                      {"type": "thermo", "stride": 100, "stages": ["measured"]}],
+        "stages": [
+            {"type": "md", "name": "push off", "steps": 5000,
+             "integrator": {"type": "fire", "force_tolerance": 1}},
+            {"type": "md", "name": "squeezed", "steps": squeeze, "deform": {"density": 1},
+             "integrator": {**bath, "tau": 0.05}},
+            {"type": "md", "name": "start", "steps": start, "integrator": bath},
+            {"type": "md", "name": "measured", "steps": steps, "integrator": bath}]},
+        {"start.xyz": xyz([edge * spacing] * 3, grid([edge] * 3, [spacing] * 3), sigma=sigma)})
+    x, y = [], []
+    for packing, system in zip(packings, done.systems()):
+        found = diffusivity(done, system, 0.3)
+        if found is None:
+            continue
+        x.append(packing)
+        y.append(found / math.sqrt(kt))
+        yield row(f"diffusivity at the packing fraction {packing}, in σ sqrt(kT/m)", y[-1], None,
+                  "", 6, compressibility_factor=round(float(
+                      done.column("pressure", system=system).mean() * cube / packing / kt), 3))
+    if len(x) > 3:
+        end, exponent, width = power_law(numpy.array(x), numpy.array(y), numpy.arange(
+            max(x) + 0.001, max(x) + 0.05, 0.0005))
+        yield row("packing fraction at which the diffusivity would end", (end, width),
+                  "about 0.585", "Zaccarelli, Valeriani, Sanz, Poon, Cates, Pusey, arXiv 0910.3901, "
+                  "abstract: hard spheres of up to 8.5 %", exponent=round(float(exponent), 2))
+
+
+# -- a liquid of many sizes, with and without exchanges --------------------------------------------
+
+MANY_SIZES = {
+    "type": "pair_formula", "cutoff": 2.01,
+    "energy": "x^-12 - c0 + c2*x^2 - c4*x^4; x = r/((s_1 + s_2)/2*(1 - 0.2*abs(s_1 - s_2)))",
+    "range": "1.25*(s_1 + s_2)/2*(1 - 0.2*abs(s_1 - s_2))",
+    "pairs": [{"types": ["A", "A"], "c0": 1.924145349, "c2": 2.111062325, "c4": 0.591097451}]}
+
+
+def decay(times, values):
+    """When a function of times passes 1/e, between logarithms of times; None if it does not."""
+    below = numpy.flatnonzero(values < math.exp(-1))
+    if not len(below) or below[0] == 0:
+        return None
+    k = below[0]
+    t = numpy.log(times[k - 1:k + 1])
+    return math.exp(numpy.interp(-math.exp(-1), -values[k - 1:k + 1], t))
+
+
+def collective(frames, edge, low=6.6, high=7.4):
+    """F(k, t)/S(k) of all wave vectors of these lengths, for lags of 1, 2, … frames."""
+    top = int(high * edge / (2 * math.pi)) + 1
+    waves = numpy.array(list(numpy.ndindex(*[2 * top + 1] * 3))) - top
+    length = numpy.sqrt((waves ** 2).sum(1)) * 2 * math.pi / edge
+    half = (waves @ [1, 1e-3, 1e-6]) > 0
+    waves = waves[(length > low) & (length < high) & half] * 2 * math.pi / edge
+    if len(waves) > 120:
+        waves = waves[numpy.random.default_rng(1).permutation(len(waves))[:120]]
+    modes = numpy.array([numpy.exp(1j * (x.astype(float) @ waves.T)).sum(0) for x in frames])
+    lags = numpy.unique(numpy.round(1.25 ** numpy.arange(0, 60)).astype(int))
+    lags = lags[lags < len(frames) // 2]
+    square = (abs(modes) ** 2).mean()
+    return lags, numpy.array([(modes[:-n] * modes[n:].conj()).real.mean() / square for n in lags])
+
+
+def swaps(run, short):
+    """Relaxation of the particles of Ninarello, Berthier and Coslovich by displacements alone, and
+    with exchanges, in sweeps; and the temperature at which the former would end."""
+    plain = [0.25, 0.18] if short else [0.25, 0.22, 0.2, 0.18, 0.165, 0.15, 0.14, 0.13, 0.12]
+    cold = [0.18, 0.12] if short else [0.15, 0.13, 0.12, 0.11, 0.1, 0.09]
+    edge, start, sweeps = (7, 500, 6000) if short else (10, 8000, 100000)
+    move = {"type": "monte_carlo", "temperature": 0.6, "translation": {"displacement": 0.07}}
+    swap = {"swap": {"attribute": "s", "difference": 0.2, "trials": 0.3}}
+    # The distribution is proportional to 1/s³ between these two diameters.
+    size = (0.725 ** -2 - evenly(edge ** 3, 5) * (0.725 ** -2 - 1.606 ** -2)) ** -0.5
+    measured = {}
+    for name, temperatures, more in (("plain", plain, {}), ("swap", cold, swap)):
+        done = run(name, {
+            "seed": 11, "ensemble": {"vary": {
+                f"stages[{k}].temperature": temperatures for k in (2, 3)}},
+            "system": {"type": "file", "path": "start.xyz"}, "forces": [MANY_SIZES],
+            "observers": [
+                {"type": "trajectory", "stride": max(1, sweeps // 1000), "stages": ["measured"]},
+                {"type": "thermo", "stride": 50, "stages": ["measured"]},
+                {"type": "mean_square_displacement", "stride": 4, "rows_every": sweeps,
+                 "wave_numbers": [7.0], "levels": 16, "stages": ["measured"]}],
+            "stages": [{"type": "md", "name": "relax", "steps": 1000,
+                        "integrator": {"type": "fire", "force_tolerance": 1}},
+                       {**move, "name": "liquid", "sweeps": 300},
+                       {**move, **swap, "name": "cooled", "sweeps": start},
+                       {**move, **more, "name": "measured", "sweeps": sweeps}]},
+            {"start.xyz": xyz([edge] * 3, grid([edge] * 3, [1] * 3), s=size)}, device="cpu")
+        for t, system in zip(temperatures, done.systems()):
+            lags, f = collective(done.frames("position", system=system), edge)
+            measured[name, t] = decay(lags * max(1, sweeps // 1000), f)
+            if name == "plain":
+                lag, f = (done.column(key, "mean_square_displacement.h5", system)[-1].reshape(-1)
+                          for key in ("lag_time", "self_scattering"))
+                measured["self", t] = decay(lag, f)
+    shown = {kind: {str(t): value and round(value) for (of, t), value in measured.items()
+                    if of == kind} for kind in ("self", "plain", "swap")}
+    both = [t for t in cold if measured.get(("plain", t)) and measured[("swap", t)]]
+    for t in both[-1:]:
+        yield row(f"ratio of relaxation times without and with exchanges, T = {t}",
+                  measured["plain", t] / measured["swap", t], None, "", 1)
+    t = numpy.array([t for t in plain if measured["self", t] and t <= 0.2])
+    if len(t) > 3:
+        tau = numpy.array([measured["self", x] for x in t])
+        end, exponent, width = power_law(t, tau, numpy.arange(t.min() - 0.04, t.min(), 0.0005))
+        yield row("temperature of the mode-coupling fit of relaxation times", (end, width),
+                  "0.108; about 0.1", "Shakerpoor, Flenner, Szamel, Soft Matter 16, 914 (2020); "
+                  "Nishikawa, Ozawa, Ikeda, Chaudhuri, Berthier, Phys. Rev. X 12, 021001 (2022): "
+                  "text", exponent=round(float(-exponent), 2), sweeps=shown)
+    else:
+        yield row("relaxation times, sweeps", float("nan"), None, "", sweeps=shown)
+
+
 ROWS = {"hard_spheres": hard_spheres, "stockmayer": stockmayer, "nematic": nematic,
-        "ellipsoids_boil": ellipsoids_boil, "active_discs": active_discs}
+        "ellipsoids_boil": ellipsoids_boil, "active_discs": active_discs,
+        "kern_frenkel": kern_frenkel, "hard_glass": hard_glass, "swaps": swaps}
