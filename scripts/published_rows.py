@@ -1,5 +1,6 @@
 """Rows of scripts/published-table. Each takes a runner and whether the runs are to be short, and
 yields dictionaries: what was measured, its value and error, what is published, and where."""
+import concurrent.futures
 import math
 import statistics
 
@@ -87,7 +88,7 @@ def hard_spheres(run, short):
     The crystal fits into the box with the lattice constant of the published density, across the
     slab; along it the box gives the mean density."""
     across, layers, fluid = (4, 10, 12) if short else (6, 22, 26)
-    sweeps, trials = (20000, 4) if short else (60000, 8)
+    sweeps, trials = (20000, 4) if short else (40000, 8)
     edge = (4 * math.pi / 6 / 0.545) ** (1 / 3)
     width, sites = across * edge, across * 3 // 2
     # The fluid begins as a simple cubic crystal, which melts at once.
@@ -130,7 +131,7 @@ STOCKMAYER = ((1.35, 0.8, 1, -6.085, 2.186), (1.35, 0.8, 2, -7.558, 1.491),
 
 def stockmayer(run, short):
     """Energies and pressures of liquids of dipoles, with all their copies in a conductor."""
-    cells, start, steps = (3, 4000, 12000) if short else (5, 20000, 150000)
+    cells, start, steps = (3, 4000, 12000) if short else (5, 15000, 100000)
     cutoff = 2.5 if short else 3.9
     for temperature, density, squared, energy, pressure in STOCKMAYER[:2 if short else None]:
         bath = {"type": "langevin", "timestep": 0.002, "temperature": temperature, "friction": 0.5,
@@ -208,7 +209,7 @@ def ellipsoids_boil(run, short):
     """Liquid and vapour of GB(3, 5, 2, 1), as a slab, and the critical point by scaling."""
     temperatures = [0.42, 0.44] if short else [0.42, 0.43, 0.44, 0.45, 0.46]
     numbers, along, start, steps = ((3, 8, 8), 34, 6000, 10000) if short else (
-        (5, 13, 8), 56, 250000, 500000)
+        (5, 13, 8), 56, 150000, 350000)
     spacing = (3.3, 1.26, 1.26)
     # Ellipsoids along x in a slab across z.
     edges = (numbers[0] * spacing[0], numbers[1] * spacing[1], along)
@@ -261,8 +262,8 @@ def active_discs(run, short):
     the critical point by scaling. kT = friction = 1, v = 24/d, d the diameter."""
     epsilon, exponent = 100, 0.45
     d = barker_henderson(epsilon)
-    numbers = [100] if short else [46, 50, 55, 60, 70, 80, 100]
-    steps, timestep = (150000, 4e-5) if short else (3000000, 3e-5)
+    numbers = [100] if short else [50, 55, 60, 70, 85, 100]
+    steps, timestep = (150000, 4e-5) if short else (2000000, 3e-5)
     across, along = (16, 48) if short else (36, 108)
     disc, speed = math.pi * d * d / 4, 24 / d
     # A hexagonal crystal of the packing fraction 0.85 in the middle of a dilute square one.
@@ -488,8 +489,8 @@ def collective(frames, edge, low=6.6, high=7.4):
     length = numpy.sqrt((waves ** 2).sum(1)) * 2 * math.pi / edge
     half = (waves @ [1, 1e-3, 1e-6]) > 0
     waves = waves[(length > low) & (length < high) & half] * 2 * math.pi / edge
-    if len(waves) > 120:
-        waves = waves[numpy.random.default_rng(1).permutation(len(waves))[:120]]
+    if len(waves) > 80:
+        waves = waves[numpy.random.default_rng(1).permutation(len(waves))[:80]]
     modes = numpy.array([numpy.exp(1j * (x.astype(float) @ waves.T)).sum(0) for x in frames])
     lags = numpy.unique(numpy.round(1.25 ** numpy.arange(0, 60)).astype(int))
     lags = lags[lags < len(frames) // 2]
@@ -499,54 +500,58 @@ def collective(frames, edge, low=6.6, high=7.4):
 
 def swaps(run, short):
     """Relaxation of the particles of Ninarello, Berthier and Coslovich by displacements alone, and
-    with exchanges, in sweeps; and the temperature at which the former would end."""
-    plain = [0.25, 0.18] if short else [0.25, 0.22, 0.2, 0.18, 0.165, 0.15, 0.14, 0.13, 0.12]
-    cold = [0.18, 0.12] if short else [0.15, 0.13, 0.12, 0.11, 0.1, 0.09]
-    edge, start, sweeps = (7, 500, 6000) if short else (10, 8000, 100000)
-    move = {"type": "monte_carlo", "temperature": 0.6, "translation": {"displacement": 0.07}}
-    swap = {"swap": {"attribute": "s", "difference": 0.2, "trials": 0.3}}
+    with exchanges, in sweeps; and the temperature at which the former would end. All are brought
+    into equilibrium with exchanges."""
+    plain = [0.25, 0.15] if short else [0.2, 0.18, 0.165, 0.15, 0.14, 0.13, 0.12, 0.115]
+    cold = [0.15] if short else [0.13, 0.12, 0.11, 0.1, 0.09]
+    edge, start, sweeps = (7, 300, 4000) if short else (10, 6000, 50000)
+    stride = sweeps // 1000
     # The distribution is proportional to 1/s³ between these two diameters.
     size = (0.725 ** -2 - evenly(edge ** 3, 5) * (0.725 ** -2 - 1.606 ** -2)) ** -0.5
-    measured = {}
-    for name, temperatures, more in (("plain", plain, {}), ("swap", cold, swap)):
-        done = run(name, {
+    move = {"type": "monte_carlo", "temperature": 0.6, "translation": {"displacement": 0.07}}
+    exchanges = {"swap": {"attribute": "s", "difference": 0.2, "trials": 0.3}}
+
+    def job(temperatures, more):
+        return {
             "seed": 11, "ensemble": {"vary": {
                 f"stages[{k}].temperature": temperatures for k in (2, 3)}},
             "system": {"type": "file", "path": "start.xyz"}, "forces": [MANY_SIZES],
             "observers": [
-                {"type": "trajectory", "stride": max(1, sweeps // 1000), "stages": ["measured"]},
-                {"type": "thermo", "stride": 50, "stages": ["measured"]},
+                {"type": "trajectory", "stride": stride, "stages": ["measured"]},
                 {"type": "mean_square_displacement", "stride": 4, "rows_every": sweeps,
                  "wave_numbers": [7.0], "levels": 16, "stages": ["measured"]}],
             "stages": [{"type": "md", "name": "relax", "steps": 1000,
                         "integrator": {"type": "fire", "force_tolerance": 1}},
                        {**move, "name": "liquid", "sweeps": 300},
-                       {**move, **swap, "name": "cooled", "sweeps": start},
-                       {**move, **more, "name": "measured", "sweeps": sweeps}]},
-            {"start.xyz": xyz([edge] * 3, grid([edge] * 3, [1] * 3), s=size)}, device="cpu")
+                       {**move, **exchanges, "name": "cooled", "sweeps": start},
+                       {**move, **more, "name": "measured", "sweeps": sweeps}]}
+    files = {"start.xyz": xyz([edge] * 3, grid([edge] * 3, [1] * 3), s=size)}
+    with concurrent.futures.ThreadPoolExecutor() as both:  # each has threads of its own
+        runs = [both.submit(run, name, job(of, more), files, "cpu") for name, of, more in (
+            ("plain", plain, {}), ("swap", cold, exchanges))]
+    of_self, of_all, with_swaps = {}, {}, {}
+    for done, temperatures, found in zip((r.result() for r in runs), (plain, cold),
+                                         (of_all, with_swaps)):
         for t, system in zip(temperatures, done.systems()):
             lags, f = collective(done.frames("position", system=system), edge)
-            measured[name, t] = decay(lags * max(1, sweeps // 1000), f)
-            if name == "plain":
+            found[t] = decay(lags * stride, f)
+            if found is of_all:
                 lag, f = (done.column(key, "mean_square_displacement.h5", system)[-1].reshape(-1)
                           for key in ("lag_time", "self_scattering"))
-                measured["self", t] = decay(lag, f)
-    shown = {kind: {str(t): value and round(value) for (of, t), value in measured.items()
-                    if of == kind} for kind in ("self", "plain", "swap")}
-    both = [t for t in cold if measured.get(("plain", t)) and measured[("swap", t)]]
-    for t in both[-1:]:
-        yield row(f"ratio of relaxation times without and with exchanges, T = {t}",
-                  measured["plain", t] / measured["swap", t], None, "", 1)
-    t = numpy.array([t for t in plain if measured["self", t] and t <= 0.2])
-    if len(t) > 3:
-        tau = numpy.array([measured["self", x] for x in t])
-        end, exponent, width = power_law(t, tau, numpy.arange(t.min() - 0.04, t.min(), 0.0005))
-        yield row("temperature of the mode-coupling fit of relaxation times", (end, width),
-                  "0.108; about 0.1", "Shakerpoor, Flenner, Szamel, Soft Matter 16, 914 (2020); "
-                  "Nishikawa, Ozawa, Ikeda, Chaudhuri, Berthier, Phys. Rev. X 12, 021001 (2022): "
-                  "text", exponent=round(float(-exponent), 2), sweeps=shown)
-    else:
-        yield row("relaxation times, sweeps", float("nan"), None, "", sweeps=shown)
+                of_self[t] = decay(lag, f)
+    for what, found in (("of single particles, displacements alone", of_self),
+                        ("of the structure, displacements alone", of_all),
+                        ("of the structure, with exchanges", with_swaps)):
+        for t, tau in found.items():
+            yield row(f"sweeps in which correlations {what}, decay to 1/e at k = 7, T = {t}",
+                      float("nan") if tau is None else tau, None, "", 0)
+    known = numpy.array([[t, tau] for t, tau in of_self.items() if tau and t <= 0.2])
+    if len(known) > 3:
+        end, exponent, width = power_law(*known.T, numpy.arange(
+            known[:, 0].min() - 0.04, known[:, 0].min() - 0.001, 0.0005))
+        yield row("temperature at which these times would diverge by a power law", (end, width),
+                  "0.108; about 0.1", "Shakerpoor, Flenner, Szamel, doi.org/10.1039/c9sm02022e; Nishikawa "
+                  "et al., Relaxation dynamics in the energy landscape …, 2022", exponent=round(float(-exponent), 2))
 
 
 ROWS = {"hard_spheres": hard_spheres, "stockmayer": stockmayer, "nematic": nematic,
