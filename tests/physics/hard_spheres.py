@@ -67,6 +67,46 @@ class HardSpheres(JobCase):
             self.assertLess(error, 0.006)
             self.assertAlmostEqual(ratio, 1, delta=0.012 + 3 * error)
 
+    def test_a_crystal_beside_its_melt(self):
+        """Equal hard spheres, 640 as a crystal and 432 as a fluid: packing fractions 0.492 and
+        0.545 (G. Odriozola, L. Berthier, arXiv 1010.5607), and so the pressure 11.57 (L. A.
+        Fernández, V. Martín-Mayor, B. Seoane, P. Verrocchio, arXiv 1103.2599), of the fluid by
+        Carnahan and Starling. A box of four lattice constants across moves the packings by some
+        0.004, and the pressure, whose logarithm changes six times as fast, by 5 %."""
+        edge = (4 * math.pi / 6 / 0.545) ** (1 / 3)
+        width = 4 * edge
+        cells = numpy.array(list(numpy.ndindex(4, 4, 10)), float)
+        basis = numpy.array([[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]]) / 2 + 0.25
+        sites = numpy.array(list(numpy.ndindex(6, 6, 12)), float) + 0.5
+        positions = numpy.concatenate([
+            (cells[:, None] + basis[None]).reshape(-1, 3) * edge,
+            sites * [width / 6, width / 6, 1] + [0, 0, 10 * edge + 0.3]])
+        length = 10 * edge + 12.6
+        with open(self.path("start.xyz"), "w") as out:
+            out.write(f'{len(positions)}\nLattice="{width} 0 0 0 {width} 0 0 0 {length}" '
+                      'Properties=species:S:1:pos:R:3\n')
+            out.writelines(f"A {x:.7f} {y:.7f} {z:.7f}\n" for x, y, z in positions)
+        stage = {"type": "monte_carlo", "temperature": 1,
+                 "translation": {"displacement": 0.07, "trials": 4}}
+        self.run_job({
+            "seed": 3, "system": {"type": "file", "path": "start.xyz"},
+            "forces": [{"type": "pair_formula", "energy": "if(r < 1, 1e6, 0)", "cutoff": 1.05,
+                        "pairs": [{"types": ["A", "A"]}]}],
+            "observers": [{"type": "trajectory", "stride": 50, "stages": ["slab"]}],
+            "stages": [{**stage, "name": "start", "sweeps": 2500},
+                       {**stage, "name": "slab", "sweeps": 5000}]})
+        profile = numpy.zeros(18)
+        for frame in self.frames("position"):
+            at = frame[:, 2] / length
+            middle = numpy.angle(numpy.exp(2j * math.pi * at).mean()) / (2 * math.pi)
+            profile += numpy.histogram((at - middle + 0.5) % 1, 18, (0, 1))[0]
+        profile *= math.pi / 6 / (width ** 2 * length / 18) / len(self.frames("position"))
+        fluid, crystal = profile[[0, 1, 2, 15, 16, 17]].mean(), profile[7:11].mean()
+        self.assertAlmostEqual(fluid, 0.492, delta=0.006)
+        self.assertAlmostEqual(crystal, 0.545, delta=0.010)
+        z = (1 + fluid + fluid ** 2 - fluid ** 3) / (1 - fluid) ** 3
+        self.assertAlmostEqual(6 / math.pi * fluid * z, 11.57, delta=0.06 * 11.57)
+
 
 if __name__ == "__main__":
     sys.argv[1:2] = []

@@ -178,6 +178,47 @@ class Orientations(JobCase):
         # The time step moves the energy of dynamics by less than this.
         self.close((mean, math.hypot(error, by_dynamics[1])), by_dynamics[0], 0.003)
 
+    def patches(self, half_angle, directions, width=1e-3):
+        """The model of Kern and Frenkel: hard spheres, wells of the depth 1 that end at 1.5."""
+        return [{"type": "pair_formula", "energy": "if(r < 1, 1e6, 0)", "cutoff": 1.05,
+                 "pairs": [{"types": ["A", "A"]}]},
+                {"type": "patchy", "cutoff": 1.501,
+                 "patches": {"A": {"directions": directions, "half_angle": half_angle,
+                                   "steepness": 1e4}},
+                 "pairs": [{"types": ["A", "A"], "epsilon": 1, "core_epsilon": 0, "sigma": 1,
+                            "attraction": "well", "range": 1.5 + width / 2, "width": width}]}]
+
+    def test_particles_of_kern_and_frenkel(self):
+        """Two patches that are 0.7 of the surface, T = 0.7, in a cube of the edge 8. Two particles:
+        exact, the weight of bonds in the volume. Five: FEASST (NIST) has -0.38780 in its tutorial
+        launch_09_kf_tm_parallel.py; its -0.03876 of two is off by 0.3 %, which is allowed."""
+        chi, beta = 0.7, 1 / 0.7
+        forces = self.patches(math.degrees(2 * math.asin(math.sqrt(chi / 2))),
+                              [[1, 0, 0], [-1, 0, 0]])
+        bonded, core = 4 * math.pi / 3 * (1.5 ** 3 - 1) * chi ** 2, 4 * math.pi / 3
+        exact = -bonded * math.exp(beta) / (512 - core + bonded * math.expm1(beta))
+        for number, expected, more in ((2, exact, 0), (5, -0.38780, 0.003 * 0.3878)):
+            system = {"type": "random", "particles": {"A": number}, "box": [8, 8, 8],
+                      "min_distance": 1.05}
+            self.run_job(job(system, forces, stage(
+                24000, 1 / beta, translation={"displacement": 2, "trials": 10},
+                rotation={"angle": 3.1, "trials": 10}), stride=1))
+            found = mean_and_error(self.column("potential_energy")[100:])
+            self.close(found, expected, more)
+            self.assertLess(found[1], 0.05 * abs(expected))
+
+    def test_patches_all_over_are_a_square_well(self):
+        """Its fluid has the energy -3.804 at T = 1.5 and density 0.5 by the equation of R.
+        Espíndola-Heredia, F. del Río, A. Malijevský, J. Chem. Phys. 130, 024509 (2009), as teqp
+        0.23.2 has it; 1 % is allowed for the equation."""
+        system = {"type": "lattice", "structure": "fcc", "density": 0.5, "cells": [4, 4, 4]}
+        moves = {"translation": {"displacement": 0.15, "trials": 2}}
+        self.run_job(job(system, self.patches(180, [[1, 0, 0]]), stage(400, 1.5, **moves),
+                         stage(1500, 1.5, **moves), stride=5))
+        found = mean_and_error(self.column("potential_energy")[100:] / 256)
+        self.close(found, -3.804, 0.01 * 3.804)
+        self.assertLess(found[1], 0.03)
+
     def test_chains_of_patchy_particles(self):
         """Two patches, which take one bond each: M. S. Wertheim, J. Stat. Phys. 42, 477 (1986), at
         a low density: 1 - X of the patches are bonded, X + 2 density Delta X² = 1. F. Sciortino, E.
