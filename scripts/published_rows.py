@@ -301,11 +301,8 @@ def active_discs(run, short):
         frames = done.frames("position", system=system)[150:]
         low, high, _ = slab_densities(frames, (along, across, 1), 0, 2)
         phases.append([[disc * x for x in low], [disc * x for x in high]])
-        # Kinetic model of G. S. Redner, M. F. Hagan, A. Baskaran, Phys. Rev. Lett. 110, 055701.
         yield row(f"packing fraction of the gas, Péclet number {number}", tuple(phases[-1][0]),
-                  f"{3 * math.pi ** 2 * 4.5 / (4 * number):.3f}, theory",
-                  "Redner et al. as in klotsa-lab's compPhiG, κ = 4.5",
-                  dense=[round(float(x), 4) for x in phases[-1][1]])
+                  None, "", dense=[round(float(x), 4) for x in phases[-1][1]])
     if len(numbers) < 3:
         return
     phases, inverse = numpy.array(phases), 1 / numpy.array(numbers, float)
@@ -363,7 +360,7 @@ def kern_frenkel(run, short):
                                    "cells": [5] * 3},
             "orientations": orientations, "forces": patches(180, [[1, 0, 0]]),
             "observers": [{"type": "thermo", "stride": 2, "stages": ["fluid"]},
-                          {"type": "rdf", "stride": 10, "rows_every": sweeps, "r_max": 1.6,
+                          {"type": "rdf", "stride": 10, "rows_every": sweeps // 10, "r_max": 1.6,
                            "bins": 800, "stages": ["fluid"]}],
             "stages": [{"type": "monte_carlo", "name": name, "sweeps": n,
                         "temperature": temperature,
@@ -378,17 +375,18 @@ def kern_frenkel(run, short):
 
 def well_pressure(done, density, temperature):
     """From the values of g(r) on both sides of the core and of the end of the well, which are lines
-    through bins nearby."""
+    through bins nearby, of each row."""
     with done.open("rdf.h5") as h:
-        r, g = h["observables/r/value"][-1], h["observables/rdf/value"][-1, 0]
+        r, rows = h["observables/r/value"][-1], h["observables/rdf/value"][1:, 0]
 
-    def at(x, low, high):
+    def at(x, low, high, g):
         near = (r > low) & (r < high)
         return numpy.polyval(numpy.polyfit(r[near] - x, g[near], 2), 0)
-    end = 1.5
-    jump = 1 - math.exp(-1 / temperature)
-    return density * temperature * (1 + 2 * math.pi / 3 * density * (
-        at(1, 1.001, 1.06) - end ** 3 * jump * at(end, end - 0.06, end - 0.001)))
+    end, jump = 1.5, 1 - math.exp(-1 / temperature)
+    found = [density * temperature * (1 + 2 * math.pi / 3 * density * (
+        at(1, 1.001, 1.06, g) - end ** 3 * jump * at(end, end - 0.06, end - 0.001, g)))
+        for g in rows]
+    return mean_and_error(found, len(found))
 
 
 # -- polydisperse spheres near their glass ---------------------------------------------------------
