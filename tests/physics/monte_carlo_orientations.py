@@ -188,6 +188,13 @@ class Orientations(JobCase):
                  "pairs": [{"types": ["A", "A"], "epsilon": 1, "core_epsilon": 0, "sigma": 1,
                             "attraction": "well", "range": 1.5 + width / 2, "width": width}]}]
 
+    def energies(self, first):
+        """Without those where two hard spheres touch: energies of a frame may find them a rounding
+        nearer than the trial did that brought them there."""
+        u = self.column("potential_energy")[first:]
+        self.assertLess((u > 1e5).mean(), 0.01)
+        return u[u < 1e5]
+
     def test_particles_of_kern_and_frenkel(self):
         """Two patches that are 0.7 of the surface, T = 0.7, in a cube of the edge 8. Two particles:
         exact, the weight of bonds in the volume. Five: FEASST (NIST) has -0.38780 in its tutorial
@@ -203,7 +210,7 @@ class Orientations(JobCase):
             self.run_job(job(system, forces, stage(
                 24000, 1 / beta, translation={"displacement": 2, "trials": 10},
                 rotation={"angle": 3.1, "trials": 10}), stride=1))
-            found = mean_and_error(self.column("potential_energy")[100:])
+            found = mean_and_error(self.energies(100))
             self.close(found, expected, more)
             self.assertLess(found[1], 0.05 * abs(expected))
 
@@ -215,7 +222,7 @@ class Orientations(JobCase):
         moves = {"translation": {"displacement": 0.15, "trials": 2}}
         self.run_job(job(system, self.patches(180, [[1, 0, 0]]), stage(400, 1.5, **moves),
                          stage(1500, 1.5, **moves), stride=5))
-        found = mean_and_error(self.column("potential_energy")[100:] / 256)
+        found = mean_and_error(self.energies(100) / 256)
         self.close(found, -3.804, 0.01 * 3.804)
         self.assertLess(found[1], 0.03)
 
