@@ -172,6 +172,7 @@ void StepContext::move_box() {
 
 /// Of the running step the plan knows it: of recorded ones the host does not know the number.
 bool StepContext::box_is_due() const {
+  PERRIN_ASSERT(!running_.inside() || running_.index < running_.plan.count);
   const std::int64_t stride = box_stride();
   if (running_.inside()) return StepPlan::is_due(running_.plan.box_phase, running_.index, stride);
   return (step() + 1) % std::uint64_t(stride) == 0;

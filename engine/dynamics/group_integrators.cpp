@@ -501,7 +501,12 @@ bool GroupIntegrators::take_turns(StepContext& context) {
 void GroupIntegrators::resume(StepContext& context, Member& member) {
   running_ = &member;
   context.exchange(member.own);
-  member.fiber.resume();
+  try {
+    member.fiber.resume();
+  } catch (...) {
+    context.exchange(member.own);  // a step that cannot be noted for a batch is launched again
+    throw;
+  }
   context.exchange(member.own);
 }
 

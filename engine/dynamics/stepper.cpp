@@ -79,6 +79,7 @@ void Stepper::launch(Integrator& integrator, const StepPlan& plan) {
   try {
     integrator.steps(s_, plan.count);
   } catch (...) {
+    running_.plan = {}, running_.index = 0;
     // Nothing that was noted for a batch has been done, no exchange of arrays either.
     if (s_.device().queue().collects()) s_.particles.assume_swapped(false);
     throw;

@@ -12,6 +12,7 @@
 #include "engine/domain/reduction.h"
 #include "engine/system/bond_images.h"
 #include "extent.h"
+#include "trials_of_sweep.h"
 #include "turn.h"
 #include "whole_position.h"
 
@@ -178,7 +179,7 @@ void ChainMove::sweep(StepContext& s, double kt) {
   if (s.particles.box_state.moves()) grid_.fit(s.particles, s.range());
   if (chains_.empty()) return;
   const RunKey key(purpose(), s.seed);
-  const auto trials = std::max<std::int64_t>(1, std::llround(trials_ * double(chains_.size())));
+  const std::int64_t trials = trials_of_sweep(trials_ * double(chains_.size()), key, s.step());
   energies_.begin_trials(s);
   bool sorted = false;
   TrialCells cells{};

@@ -14,6 +14,7 @@
 #include "engine/system/bond_graph.h"
 #include "growth.h"
 #include "molecules.h"
+#include "trials_of_sweep.h"
 #include "whole_position.h"
 
 namespace perrin::monte_carlo {
@@ -275,8 +276,8 @@ void Reptation::sweep(StepContext& s, double kt) {
   if (chains_.empty()) return;
   // Of the same purpose as pivots, with numbers of its own.
   const RunKey key(Purpose::monte_carlo_pivot, instance_seed(s.seed, 1));
-  const auto trials =
-      std::max<std::int64_t>(1, std::llround(settings_.trials * double(chains_.size())));
+  const std::int64_t trials =
+      trials_of_sweep(settings_.trials * double(chains_.size()), key, s.step());
   bool sorted = false;
   TrialCells cells{};
   for (std::int64_t t = 0; t < trials; ++t) {

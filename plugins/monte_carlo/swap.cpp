@@ -8,6 +8,7 @@
 #include "engine/components/setup.h"
 #include "engine/components/stage_context.h"
 #include "engine/device/parallel.h"
+#include "trials_of_sweep.h"
 #include "turn.h"
 #include "whole_position.h"
 
@@ -172,14 +173,14 @@ void Swap::fit(const StepContext& s) {
 
 void Swap::sweep(StepContext& s, double kt) {
   if (s.particles.box_state.moves()) fit(s);
-  const std::vector<TrialCells> colours = grid_.sort(s, RunKey(Purpose::monte_carlo_swap, s.seed));
+  const RunKey key(Purpose::monte_carlo_swap, s.seed);
+  const std::vector<TrialCells> colours = grid_.sort(s, key);
   energies_.begin_trials(s);
   const double pairs = std::max(1.0, 0.5 * double(grid_.active()));
   const double trials = settings_.trials * double(s.particles.size()) / double(colours.size());
-  const auto rounds = std::uint32_t(std::max(1.0, std::round(trials / pairs)));
-  for (std::size_t c = 0; c < colours.size(); ++c)
-    for (std::uint32_t round = 0; round < rounds; ++round)
-      try_all(s, colours[c], std::uint32_t(c) * rounds + round, kt);
+  for (std::uint32_t c = 0, made = 0; c < colours.size(); ++c)
+    for (auto left = trials_of_sweep(trials / pairs, key, s.step(), c); left > 0; --left)
+      try_all(s, colours[c], made++, kt);
 }
 
 void Swap::try_all(StepContext& s, const TrialCells& cells, std::uint32_t round, double kt) {

@@ -82,6 +82,21 @@ class Moves(JobCase):
             self.close(mean_and_error(self.column("potential_energy")[20:]),
                        (weights * energies).sum() / weights.sum())
 
+    def test_as_many_trials_as_wanted(self):
+        """On average, also less than one in a sweep. Of two of these ten 5/9 are of different
+        types."""
+        self.place("A" * 5 + "B" * 5, 7)
+        sweeps = 4000
+        for trials in (0.03, 0.33):
+            self.run_job(job({"type": "file", "path": self.path("start.xyz")},
+                             [self.wave(7, {"A": 0.1, "B": 0.1})],
+                             stage(sweeps, swap={"trials": trials}),
+                             observers=[{"type": "acceptance", "stride": 100}]))
+            made = self.column("swap_trials", file="acceptance.h5")
+            made = made[numpy.isfinite(made)].sum()
+            expected = sweeps * 10 * trials * 5 / 9
+            self.assertLess(abs(made - expected), 4 * math.sqrt(expected), trials)
+
     def test_attributes_are_exchanged(self):
         """Six particles of different strengths: 720 configurations. Only strengths that differ by
         no more than 0.4 are exchanged at once."""

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "engine/components/registry.h"
+#include "engine/dynamics/observation.h"
 #include "engine/dynamics/simulation.h"
 #include "integrators/velocity_verlet.h"
 #include "io/hdf5.h"
@@ -80,13 +81,14 @@ void AnalysisTest::check_profile(double mass_unit, double velocity_unit) {
   Simulation s(device(), c, {});
   // Nobody moves: the two samples of a row are the same.
   VelocityVerlet integrator({1e-15 / velocity_unit});
-  profile->begin(s, false);
+  const Observation seen(s);
+  profile->begin(seen, false);
   integrator.begin(s);
   for (int step = 0; step < 2; ++step) {
     s.advance(integrator, 1);
-    profile->observe(s);
+    profile->observe(seen);
   }
-  profile->end(s);
+  profile->end(seen);
   double count[4] = {}, mass[4] = {}, square[4] = {};
   Vec3<double> momentum[4];
   for (std::size_t k = 0; k < 3000; ++k) {
@@ -127,9 +129,10 @@ TEST_P(AnalysisTest, StructureFactorIsTheExplicitSum) {
     auto s_of_k = observer(c, R"({"type": "structure_factor", "k_max": 5, "stride": 1,
         "rows_every": 1, "file": "s.h5", "types": ["B"]})");
     Simulation s(device(), c, {});
-    s_of_k->begin(s, false);
-    s_of_k->observe(s);
-    s_of_k->end(s);
+    const Observation seen(s);
+    s_of_k->begin(seen, false);
+    s_of_k->observe(seen);
+    s_of_k->end(seen);
     const auto value = read("s.h5", "observables/structure_factor/value");
     const auto k = read("s.h5", "parameters/perrin/wave_vectors");
     s_of_k.reset();
@@ -174,9 +177,10 @@ TEST_P(AnalysisTest, ChainsAreMeasuredAlongTheirPath) {
   c.topology.bond_types = {"bond"};
   auto size = observer(c, R"({"type": "chain_size", "file": "c.h5"})");
   Simulation s(device(), c, {});
-  size->begin(s, false);
-  size->observe(s);
-  size->end(s);
+  const Observation seen(s);
+  size->begin(seen, false);
+  size->observe(seen);
+  size->end(seen);
   EXPECT_NEAR(read("c.h5", "observables/radius_of_gyration_squared/value").at(0),
               0.64 * (25 - 1) / 12, 1e-6);
   EXPECT_NEAR(read("c.h5", "observables/end_to_end_squared/value").at(0), 0.64 * 16, 1e-6);
