@@ -839,4 +839,5 @@ def main():
         sys.exit(1 if other else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()
