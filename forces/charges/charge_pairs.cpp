@@ -122,7 +122,7 @@ struct CorrectCharges {
         energy += f.energy - product * inverse;
         if (beyond.at_0 != 0) {
           force_over_r += product * beyond.force_over_r(distance);
-          energy += product * beyond.energy(distance);
+          if (out.energy) energy += product * beyond.energy(distance);
           if (out.virial != nullptr) beyond.add_virial(virial, r, product);
         }
         const Real3 fr = Real(force_over_r) * r;

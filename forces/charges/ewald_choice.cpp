@@ -112,6 +112,7 @@ std::optional<EwaldParameters> ewald_parameters(const SplittingSettings& s,
                                   : choose_ewald(system, cutoff, error);
   p.splitting = double(float(p.splitting));  // the same in the sums over pairs and waves
   constexpr double most = 2e6;
+  const bool has_mesh = !system.dipoles && !system.flat;
   if (const double waves = count_waves(cell, p.k_max); !on_mesh && waves > most)
     return wrong(
         s.k_max      ? "k_max"
@@ -119,8 +120,7 @@ std::optional<EwaldParameters> ewald_parameters(const SplittingSettings& s,
                      : "cutoff",
         fmt::format("takes {:.3g} wave vectors, more than {:g}: choose a longer cutoff{} a "
                     "lower accuracy{}",
-                    waves, most, system.dipoles ? " or" : ",",
-                    system.dipoles ? "" : " or \"mesh\""));
+                    waves, most, has_mesh ? "," : " or", has_mesh ? " or \"mesh\"" : ""));
   return p;
 }
 

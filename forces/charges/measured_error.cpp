@@ -18,6 +18,8 @@ namespace {
 
 /// So many products are summed up in half a minute.
 constexpr double most_terms = 1e9;
+/// So many wave vectors have room in memory.
+constexpr double most_waves = 2e7;
 
 /// `place`: of each source, in the memory of the particles.
 PeriodicSources sources_of(StepContext& context, const MeasuredSum& sum,
@@ -55,7 +57,7 @@ PeriodicSources sources_of(StepContext& context, const MeasuredSum& sum,
 EwaldParameters exact_parameters(const MeasuredSum& sum, const PeriodicSources& s) {
   const ChargedSystem& of = sum.system;
   const double near = of.constant * of.squares / of.particles *
-                      std::cbrt(of.particles / of.volume) * std::cbrt(of.particles / of.volume);
+                      std::pow(of.particles / of.volume, of.flat ? 1 : 2.0 / 3);
   const double error = std::max(sum.predicted / 100, 1e-10 * near), end = farthest_pair(s.cell);
   if (s.smearing && smearing_error(of, *s.smearing, end) > error)
     throw UserError(fmt::format(
@@ -63,6 +65,11 @@ EwaldParameters exact_parameters(const MeasuredSum& sum, const PeriodicSources& 
         "cannot be measured in it; take a larger system",
         end, sum.predicted));
   const EwaldParameters p = choose_ewald(of, end, error);
+  if (const double waves = count_waves(s.cell, p.k_max); waves > most_waves)
+    throw UserError(fmt::format(
+        "a sum that is exact enough takes {:.2g} wave vectors, more than {:.0g}: measure the error "
+        "in a box whose edges differ less",
+        waves, most_waves));
   if (const double terms = terms_of_forces(s, p); terms > most_terms)
     throw UserError(fmt::format(
         "{} charges or dipoles and {:.3g} wave vectors are {:.2g} products, more than {:.0g}: "
@@ -76,6 +83,9 @@ EwaldParameters exact_parameters(const MeasuredSum& sum, const PeriodicSources& 
 MeasuredError measure_error(StepContext& context, Force& force, const MeasuredSum& sum) {
   std::vector<std::size_t> place;
   const PeriodicSources sources = sources_of(context, sum, place);
+  if (place.empty())
+    throw UserError(fmt::format("no particle has a {} at the start: there is no error to measure",
+                                sum.charge.empty() ? "dipole moment" : "charge"));
   EwaldTerms terms = sum.terms;
   terms.parameters = exact_parameters(sum, sources);
   const std::vector<Vec3<double>> exact = exact_forces(sources, terms);

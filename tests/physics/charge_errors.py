@@ -148,6 +148,12 @@ class Charges(charges.ChargeCase, Said):
         self.refused_with(self.job(many, [{"type": "ewald", "cutoff": 4, "mesh": {}}], attributes={
             "charge": {"types": {"A": 1, "B": -1}}}),
             r"job.json: forces\[0\]: --measure: 64000 charges or dipoles .* more than 1e\+09")
+        few = {**many, "cells": [4, 4, 4]}
+        self.refused_with(
+            self.job(few, [{"type": "ewald", "cutoff": 2, "accuracy": 0.1,
+                            "net_charge": "background"}],
+                     attributes={"charge": {"default": 0, "changes": "0.1*t"}}),
+            "--measure: no particle has a charge at the start")
         wide = self.ewald(self.random(tilted(20, 20, 6)), accuracy=1e-2, cutoff=2.9,
                           smearing={"cloud": "slater", "width": 0.6})
         self.refused_with(wide, r"--measure: the clouds of charge reach beyond half of the box")

@@ -162,6 +162,8 @@ class Flat(ChargeCase):
             "type": "velocity_verlet", "timestep": 0.002}})
         ewald = job["forces"][1]
         for more, message in (
+                ({"cutoff": 0.02, "accuracy": 1e-6},
+                 r"choose a longer cutoff or a lower accuracy$"),
                 ({"slab": 3}, r"forces\[1\].slab: is for three dimensions"),
                 ({"surface_permittivity": 1}, r"surface_permittivity: is for three dimensions"),
                 ({"mesh": {}}, r"forces\[1\].mesh: is for three dimensions")):
