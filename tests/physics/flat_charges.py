@@ -163,7 +163,7 @@ class Flat(ChargeCase):
         ewald = job["forces"][1]
         for more, message in (
                 ({"cutoff": 0.02, "accuracy": 1e-6},
-                 r"choose a longer cutoff or a lower accuracy$"),
+                 r"choose a longer cutoff or a lower accuracy\n"),
                 ({"slab": 3}, r"forces\[1\].slab: is for three dimensions"),
                 ({"surface_permittivity": 1}, r"surface_permittivity: is for three dimensions"),
                 ({"mesh": {}}, r"forces\[1\].mesh: is for three dimensions")):
