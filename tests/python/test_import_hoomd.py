@@ -1000,6 +1000,73 @@ pair.mu["A"] = {mu}
             np.abs(each[x < 3])))
 
 
+PATCHY = {
+    "LJ": (dict(epsilon=1.3, sigma=0.9), lambda r: 5.2 * ((0.9 / r) ** 12 - (0.9 / r) ** 6)),
+    "ExpandedGaussian": (dict(epsilon=-2.0, sigma=0.4, delta=0.8),
+                         lambda r: -2 * np.exp(-((r - 0.8) / 0.4) ** 2 / 2)),
+    "Yukawa": (dict(epsilon=1.1, kappa=0.7), lambda r: 1.1 * np.exp(-0.7 * r) / r)}
+
+
+@pytest.mark.parametrize("kind", PATCHY)
+@pytest.mark.parametrize("directors, mode", [([(1, 0, 0)], "none"), ([(0, 0.6, 0.8)], "shift"),
+                                             ([(0, 0, 2), (0, 0, -1)], "none")])
+def test_patches(tmp_path, kind, directors, mode):
+    """Patchy…: HOOMD-blue's formula, an isotropic potential times the envelope of each patch of
+    both particles."""
+    plain(tmp_path / "state.gsd", n=4, edge=8.0)
+    rng, data, n = np.random.default_rng(6), dict(Frame(str(tmp_path / "state.gsd")).data), 64
+    q = rng.normal(size=(n, 4))
+    q /= np.linalg.norm(q, axis=1)[:, None]
+    data["particles/orientation"] = q.astype("f4")
+    data["particles/moment_inertia"] = np.full((n, 3), 0.1, "f4")
+    write(str(tmp_path / "state.gsd"), data)
+    values, pair = PATCHY[kind]
+    alpha, omega = 0.9, 12.0
+    text = "import math\n" + HEAD + f"""
+pair = hoomd.md.pair.aniso.Patchy{kind}(nlist=cell, default_r_cut=2.9, mode="{mode}")
+pair.params[("A", "A")] = dict(pair_params={values},
+                               envelope_params=dict(alpha={alpha}, omega={omega}))
+pair.directors["A"] = {directors}
+""" + TAIL.replace("forces=[pair]", "forces=[pair], integrate_rotational_dof=True")
+    result = imported(tmp_path, text)
+    assert not result.not_understood, result.not_understood
+
+    def envelope(cosine):
+        bare = [1 / (1 + np.exp(-omega * (x - np.cos(alpha)))) for x in (cosine, -1, 1)]
+        return (bare[0] - bare[1]) / (bare[2] - bare[1])
+
+    r, (w, v) = data["particles/position"].astype(float), (q[:, :1], q[:, 1:])
+    i, j = np.triu_indices(n, 1)
+    d = r[j] - r[i]
+    d -= 8 * np.round(d / 8)
+    x = np.linalg.norm(d, axis=1)
+    sums = []
+    for particle, sign in ((i, 1), (j, -1)):
+        total = 0
+        for axis in directors:
+            m = np.tile(np.array(axis) / np.linalg.norm(axis), (n, 1))
+            m = m + 2 * np.cross(v, np.cross(v, m) + w * m)
+            total = total + envelope(sign * np.sum(m[particle] * d, axis=1) / x)
+        sums.append(total)
+    each = (sums[0] * sums[1] * (pair(x) - (pair(2.9) if mode == "shift" else 0)))[x < 2.9]
+    with simulated(tmp_path, result) as sim:
+        assert sim.totals.potential == pytest.approx(np.sum(each), abs=2e-5 * np.abs(each).sum())
+
+
+def test_patches_that_are_listed(tmp_path):
+    plain(tmp_path / "state.gsd", n=4, edge=8.0)
+    for directors, why in (("[(1, 0, 0), (0, 1, 0)]", "2 patches of A: a formula has one axis"),
+                           ("[]", "no pair of types has a cut-off and patches"),
+                           ("lookup()", "directors of A")):
+        text = HEAD + f"""
+pair = hoomd.md.pair.aniso.PatchyLJ(nlist=cell, default_r_cut=2.9)
+pair.params[("A", "A")] = dict(pair_params=dict(epsilon=1, sigma=1),
+                               envelope_params=dict(alpha=1, omega=10))
+pair.directors["A"] = {directors}
+""" + TAIL
+        assert any(why in told for _, told in imported(tmp_path, text).not_understood)
+
+
 def test_dipoles_off_the_axes(tmp_path):
     """A frame along a dipole that is along no principal axis would have other moments of inertia;
     charges of dipoles are listed."""

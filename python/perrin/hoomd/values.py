@@ -62,7 +62,7 @@ ORDER = {
 LISTS = ("forces", "methods", "constraints", "writers", "updaters", "tuners", "computes", "walls")
 TABLES = ("params", "r_cut", "r_on", "gamma", "gamma_r", "shape", "d", "a", "constant_force",
           "constant_torque", "active_force", "active_torque", "nlist_params", "body", "E",
-          "mu")
+          "mu", "directors")
 
 
 class Unknown:
