@@ -1067,6 +1067,72 @@ pair.directors["A"] = {directors}
         assert any(why in told for _, told in imported(tmp_path, text).not_understood)
 
 
+ACTIVE = HEAD + """
+pair = hoomd.md.force.Active(filter=hoomd.filter.All())
+pair.active_force["A"] = (2, 0, 0)
+""" + TAIL
+
+
+def moments_of_state(folder, moments, **data):
+    plain(folder / "state.gsd", n=4, edge=8.0)
+    data = {**Frame(str(folder / "state.gsd")).data, **data}
+    data["particles/moment_inertia"] = np.tile(moments, (64, 1)).astype("f4")
+    write(str(folder / "state.gsd"), data)
+
+
+@pytest.mark.parametrize("method, moments, wanted", [
+    ("Langevin(filter=hoomd.filter.All(), kT=1.5)", [0.1] * 3, ("rotational_frictions", 1.0)),
+    ("Brownian(filter=hoomd.filter.All(), kT=1.5, default_gamma_r=(0.3, 0.3, 0.3))", [0.1] * 3,
+     ("rotational_frictions", 0.3)),
+    ("Brownian(filter=hoomd.filter.All(), kT=1.5, default_gamma_r=(0.3, 0.2, 0.4))",
+     [0.1, 0, 0.1], ("rotational_frictions_of_axes", [0.3, 0, 0.4])),
+    ("Brownian(filter=hoomd.filter.All(), kT=1.5)", [0.0] * 3, ("rotational_frictions", 0))])
+def test_frictions_of_rotation(tmp_path, method, moments, wanted):
+    """gamma_r, which is 1 where nobody says anything, about axes with a moment of inertia."""
+    moments_of_state(tmp_path, moments)
+    text = ACTIVE.replace("ConstantVolume(filter=hoomd.filter.All())", method)
+    turning = text.replace("forces=[pair]", "forces=[pair], integrate_rotational_dof=True")
+    result = imported(tmp_path, turning)
+    assert not result.not_understood, result.not_understood
+    integrator = result.job["stages"][0]["integrator"]
+    found = {k: v["A"] for k, v in integrator.items() if k.startswith("rotational")}
+    assert found == dict([wanted])
+    result = imported(tmp_path, text)  # nothing turns
+    assert result.job["stages"][0]["integrator"]["rotational_frictions"] == {"A": 0}
+    assert result.job["orientations"]["moments_of_inertia"]["A"] == [0, 0, 0]
+    with simulated(tmp_path, result) as sim:
+        assert not sim.moments_of_inertia.any()
+
+
+def test_active_rotational_diffusion(tmp_path):
+    """In two dimensions <cos> of the angle that a free particle turns by is exp(-D t), and <cos 2>
+    exp(-4 D t), which gives the variance: to five standard errors of 400 particles."""
+    n, d, steps, dt = 400, 1.5, 200, 0.002
+    data = {"configuration/box": np.array([40.0, 40.0, 0, 0, 0, 0], "f4"),
+            "configuration/dimensions": np.array([2], "u1"), "particles/N": np.array([n], "u4"),
+            "particles/types": type_names(["A"]), "particles/position": np.stack(
+                [*np.meshgrid(np.arange(20) * 2 - 19.0, np.arange(20) * 2 - 19.0)] + [
+                    np.zeros((20, 20))], -1).reshape(-1, 3).astype("f4"),
+            "particles/moment_inertia": np.tile([0, 0, 0.1], (n, 1)).astype("f4")}
+    write(str(tmp_path / "state.gsd"), data)
+    text = ACTIVE.replace("ConstantVolume(", "Brownian(kT=0.7, ").replace("sim.run(0)", f"""
+turn = hoomd.md.update.ActiveRotationalDiffusion(1, pair, rotational_diffusion={d})
+sim.operations += turn
+sim.run({steps})""")
+    result = imported(tmp_path, text)
+    assert not result.not_understood, result.not_understood
+    with simulated(tmp_path, result) as sim:
+        sim.run()
+        q = sim.orientations
+    cosine = 1 - 2 * (q[:, 2] ** 2 + q[:, 3] ** 2)
+    mean = np.exp(-d * steps * dt)
+    error = np.sqrt(((1 + mean ** 4) / 2 - mean ** 2) / n)
+    assert np.mean(cosine) == pytest.approx(mean, abs=5 * error) and error < 0.025
+    deep = text.replace("sim.run(0)", "").replace("Brownian(kT=0.7, ", "Langevin(kT=0.7, ")
+    assert any("expected the method Brownian" in why
+               for _, why in imported(tmp_path, deep).not_understood)
+
+
 def test_dipoles_off_the_axes(tmp_path):
     """A frame along a dipole that is along no principal axis would have other moments of inertia;
     charges of dipoles are listed."""

@@ -57,6 +57,8 @@ ORDER = {
     "hoomd.write.Table": ["trigger", "logger", "output"],
     "hoomd.write.Burst": ["trigger", "filename", "filter", "mode", "dynamic", "logger",
                           "max_burst_size"],
+    "hoomd.md.update.ActiveRotationalDiffusion": ["trigger", "active_force",
+                                                  "rotational_diffusion"],
     "hoomd.update.BoxResize": ["trigger", "box1", "box2", "variant", "filter"],
 }
 LISTS = ("forces", "methods", "constraints", "writers", "updaters", "tuners", "computes", "walls")
