@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <iostream>
 #include <new>
 #include <sstream>
@@ -144,6 +145,9 @@ void add_convert(CLI::App& app, ConvertOptions& options) {
   convert_files->add_flag("--overwrite", options.overwrite, "replace OUT if it exists");
   options.warn = [](const std::string& what) { fmt::print(stderr, "warning: {}\n", what); };
   convert_files->callback([&options] {
+    std::error_code ignored;
+    if (!options.overwrite && std::filesystem::is_regular_file(options.out, ignored))
+      throw UserError(options.out + " exists: --overwrite replaces it, or name another file");
     const long long frames = convert(options);
     fmt::print("{}: {} frame{}\n", options.out, frames, frames == 1 ? "" : "s");
   });

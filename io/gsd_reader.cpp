@@ -373,12 +373,15 @@ class GsdReader : public FrameReader {
     const auto body = of_particles<double>("body", n);
     if (!body) return;
     std::vector<std::uint32_t> center(n, Topology::no_body);
-    std::size_t within = 0, wrong = n;
+    std::size_t within = 0, floppy = 0, wrong = n;
     for (std::size_t i = 0; i < n; ++i) {
       const double b = (*body)[i];
-      if (b == -1) continue;
+      if (b < 0) {
+        if (b != -1) ++floppy;
+        continue;
+      }
       ++within;
-      if (b >= 0 && b < double(n) && (*body)[std::size_t(b)] == b)
+      if (b < double(n) && (*body)[std::size_t(b)] == b)
         center[i] = std::uint32_t(b);
       else
         wrong = std::min(wrong, i);
@@ -386,10 +389,17 @@ class GsdReader : public FrameReader {
     if (wrong < n)
       c.warnings.push_back(fmt::format(
           "the rigid bodies of {} particles (particles/body) are left out: particle {} has {}, "
-          "which is no particle that is a centre",
+          "which is no particle that is a centre; expected -1 for particles in no body, and the "
+          "number of a particle that has its own number for all others",
           within, wrong, (*body)[wrong]));
     else if (within > 0)
       c.topology.body = std::move(center);
+    if (floppy > 0)
+      c.warnings.push_back(fmt::format(
+          "{} particles have less than -1 in particles/body, groups that are not rigid: they are "
+          "in no body, and forces within their groups are not left out; \"exclusions\" of "
+          "\"neighbors\" leave out those along bonds",
+          floppy));
   }
 
   /// What particles have besides, and Perrin has no place for.

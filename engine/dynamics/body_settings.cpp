@@ -184,6 +184,50 @@ void adopt_bodies(const std::map<std::string, BodySettings>& settings, Configura
   if (c.orientation.empty()) c.orientation.assign(c.position.size(), {});
 }
 
+/// Whether there are particles in no body at the distances of its sites from this centre.
+bool has_sites_already(const Configuration& c, std::uint32_t center) {
+  const Topology& t = c.topology;
+  const auto images = images_of(c.box);
+  const Vec3<double> edge = c.box.length;
+  std::vector<std::uint32_t> sites;
+  double extent = 0;
+  for (std::uint32_t id = center + 1; id < c.position.size(); ++id)
+    if (t.body[id] == center)
+      sites.push_back(id), extent = std::max(extent, std::sqrt(dot(t.site[id], t.site[id])));
+  // Files may have single precision; the orientation of the body is not known yet.
+  const double rounding = 1e-4 * extent + 1e-6 * std::max({edge.x, edge.y, edge.z});
+  std::vector<std::uint32_t> found;  // each stands for one site
+  for (const std::uint32_t site : sites) {
+    const double distance = std::sqrt(dot(t.site[site], t.site[site]));
+    for (std::uint32_t id = 0; id < c.position.size(); ++id) {
+      if (t.body[id] != Topology::no_body || c.type[id] != c.type[site]) continue;
+      const Vec3<double> off = images.nearest(c.position[id] - c.position[center]);
+      if (std::abs(std::sqrt(dot(off, off)) - distance) > rounding) continue;
+      if (std::ranges::find(found, id) != found.end()) continue;
+      found.push_back(id);
+      break;
+    }
+  }
+  return !sites.empty() && found.size() == sites.size();
+}
+
+void refuse_sites_twice(const Configuration& c, const std::string& file,
+                        const ReportMistake& report) {
+  constexpr std::size_t enough = 10;  // bodies of a type that are looked at
+  const Topology& t = c.topology;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> looked;  // by type, centres
+  for (std::uint32_t id = 0; id < c.position.size(); ++id)
+    if (t.body[id] == id && looked[c.type[id]].size() < enough) looked[c.type[id]].push_back(id);
+  for (const auto& [type, centers] : looked)
+    if (std::ranges::all_of(centers, [&](std::uint32_t id) { return has_sites_already(c, id); }))
+      report(path_of(c.types[type]),
+             fmt::format("{} has these sites among its particles already, in no body: particles of "
+                         "their types are as far from particle {} of type {} as its sites. They "
+                         "would be there twice: expected the bodies' centres alone, or a file that "
+                         "has bodies, as the observer \"gsd\" writes it",
+                         file, centers.front(), c.types[type]));
+}
+
 }  // namespace
 
 void add_bodies(const std::map<std::string, BodySettings>& settings, Configuration& c,
@@ -230,8 +274,8 @@ void add_bodies(const std::map<std::string, BodySettings>& settings, Configurati
     for (std::size_t id = before; id < n; ++id) t.molecule.push_back(t.molecule[t.body[id]]);
 }
 
-void weigh_bodies(const std::map<std::string, BodySettings>& settings, Configuration& c,
-                  const ReportMistake& report) {
+void weigh_bodies(const std::map<std::string, BodySettings>& settings, const std::string& file,
+                  Configuration& c, const ReportMistake& report) {
   const std::size_t n = c.position.size();
   Topology& t = c.topology;
   if (c.mass.empty()) c.mass.assign(n, 1);
@@ -263,6 +307,7 @@ void weigh_bodies(const std::map<std::string, BodySettings>& settings, Configura
                     "has no moment of inertia: its sites are at one place. Give "
                     "\"moments_of_inertia\", or leave the body out");
   }
+  if (!file.empty()) refuse_sites_twice(c, file, report);
 }
 
 void place_sites(Configuration& c) {

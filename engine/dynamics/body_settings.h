@@ -49,9 +49,10 @@ using ReportMistake = std::function<void(const std::string&, const std::string&)
 /// it comes from a file with bodies, the sites are there, and must be those of `settings`.
 void add_bodies(const std::map<std::string, BodySettings>& settings, Configuration& configuration,
                 const ReportMistake& report);
-/// When masses are known: masses and moments of inertia of the centres.
-void weigh_bodies(const std::map<std::string, BodySettings>& settings, Configuration& configuration,
-                  const ReportMistake& report);
+/// When masses are known: masses and moments of inertia of the centres. Refuses a start from a file
+/// that has the sites among its particles and does not say so: they would be there twice.
+void weigh_bodies(const std::map<std::string, BodySettings>& settings, const std::string& file,
+                  Configuration& configuration, const ReportMistake& report);
 /// When orientations are known: puts sites where their bodies are.
 void place_sites(Configuration& configuration);
 

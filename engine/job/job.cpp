@@ -284,6 +284,13 @@ void Job::refuse_planar(const char* why) {
     report(path, fmt::format("must be a list of 3 entries: {}", why));
 }
 
+/// The file that the system is read from; empty: it is made in another way.
+static std::string origin(const JsonFile& job) {
+  const Json& system = job.value().at("system");
+  return system.contains("path") && system["path"].is_string() ? system["path"].get<std::string>()
+                                                               : "";
+}
+
 void Job::make_system(Archive* restored) {
   const auto mistake = [this](const std::string& path, const std::string& what) {
     report(path, what);
@@ -336,7 +343,7 @@ void Job::make_system(Archive* restored) {
     resolve_attributes(settings_.attributes, configuration_, context_.seed, restored != nullptr,
                        mistake);
     const bool bodies = !settings_.bodies.empty();
-    if (!restored && bodies) weigh_bodies(settings_.bodies, configuration_, mistake);
+    if (!restored && bodies) weigh_bodies(settings_.bodies, origin(file_), configuration_, mistake);
     if (!restored && (bodies || settings_.orientations))
       resolve_orientations(settings_.orientations.value_or(OrientationSettings{}), configuration_,
                            context_.seed, mistake);

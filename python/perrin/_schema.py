@@ -7,7 +7,7 @@ import inspect
 import json
 import keyword
 
-from perrin import _perrin
+from perrin import _perrin, show
 from perrin.errors import JobError, Problem
 
 KINDS = {"system": "Initial configurations.",
@@ -19,9 +19,13 @@ KINDS = {"system": "Initial configurations.",
 
 
 @functools.lru_cache(maxsize=None)
+def _read():
+    return json.loads(_perrin.schema())
+
+
 def schema():
     """The JSON Schema of jobs, with the types of all plug-ins found."""
-    return json.loads(_perrin.schema())
+    return _read()
 
 
 def setting_text(name, setting):
@@ -59,8 +63,10 @@ def component_class(kind, name, definition):
 
     lines = [setting_text(k, s) for k, (_, s) in known.items()]
     doc = definition.get("description", "") + "\n\n" + "\n".join(lines)
+    title = "perrin.Job" if kind == "job" else f"perrin.{kind}.{name}"
     made = type(name, (dict,), {"__init__": __init__, "__doc__": doc,
-                                "__module__": f"perrin.{kind}"})
+                                "__module__": f"perrin.{kind}",
+                                "_repr_html_": lambda self: show.of_job(self, title)})
     made.__signature__ = inspect.Signature(
         [inspect.Parameter(k, inspect.Parameter.KEYWORD_ONLY,
                            default=inspect.Parameter.empty if s in required else

@@ -41,14 +41,16 @@ def bodies(file, k, particles, where):
     if found.shape != (particles,):
         raise JobError(f"{where}: frame {k}: {name}: must be an array of shape ({particles},), "
                        f"got {found.shape}")
-    within = found != -1
+    within = found >= 0  # less than -1 have groups that are not rigid
     centers = np.append(found == np.arange(particles), False)  # none for numbers out of range
-    number = np.where((found >= 0) & (found < particles), found, particles)
+    number = np.where(within & (found < particles), found, particles)
     wrong = np.flatnonzero(within & ~centers[number])
     if len(wrong):
         warn(f"{where}: the rigid bodies of {within.sum()} particles ({name}) are left out: "
-             f"particle {wrong[0]} has {found[wrong[0]]}, which is no particle that is a centre")
-    return found if within.any() and not len(wrong) else None
+             f"particle {wrong[0]} has {found[wrong[0]]}, which is no particle that is a centre; "
+             "expected -1 for particles in no body, and the number of a particle that has its own "
+             "number for all others")
+    return np.where(within, found, -1) if within.any() and not len(wrong) else None
 
 
 def is_one(value):

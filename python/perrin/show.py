@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import html
+import json
 
 import numpy as np
 
@@ -92,3 +93,32 @@ def page(title, rows, svg="", shown=""):
 def thinned(n):
     step = max(1, -(-n // LARGEST))
     return "" if step == 1 else f"one of {step} particles is drawn ({n} in all)"
+
+
+def short(value, most=60):
+    """JSON of a setting, or so much of it as fits."""
+    text = json.dumps(value, ensure_ascii=False, default=repr)
+    if isinstance(value, list) and len(text) > most and all(isinstance(v, dict) for v in value):
+        return f"{len(value)} of {', '.join(value[0])}" if value else "none"
+    return text if len(text) <= most else text[:most - 1] + "…"
+
+
+def settings(component):
+    """"lennard_jones: cutoff 2.5, pairs [1 …]" of a part of a job."""
+    if not isinstance(component, dict):
+        return short(component)
+    said = ", ".join(f"{k} {short(v)}" for k, v in component.items() if k != "type")
+    return ": ".join(word for word in (component.get("type", ""), said) if word)
+
+
+def of_job(job, title):
+    """What a notebook shows of a job, or of a part: a row for each setting, and of lists of parts
+    one for each; the whole as JSON, folded."""
+    rows = []
+    for key, value in job.items():
+        parts = value if isinstance(value, list) and value and all(
+            isinstance(v, dict) for v in value) else [value]
+        rows += [(key if k == 0 else "", settings(part)) for k, part in enumerate(parts)]
+    whole = html.escape(json.dumps(job, indent=2, ensure_ascii=False, default=repr))
+    return (f"<div><b>{html.escape(title)}</b>{table(rows)}"
+            f"<details><summary>JSON</summary><pre>{whole}</pre></details></div>")

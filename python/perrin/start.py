@@ -30,16 +30,14 @@ def in_file(job, entry, folder):
         _write(entry, job, path)
     else:
         path = os.path.join(folder, "frame.gsd")
-        _write_hoomd(entry["path"], job, path)
+        _write_hoomd(entry["path"], path)
     return {**job, "system": {**entry, "path": path}}, path
 
 
 def _write(entry, job, path):
     """Adds to the entry what the file does not say."""
     frame = entry["path"]
-    if frame.bodies is None:
-        _refuse_sites(frame.types, frame.type_names, job)
-    elif frame.sites.any():
+    if frame.bodies is not None and frame.sites.any():
         frame = _without_sites(frame, job)
     if frame.constraints is not None and not job.get("constraints"):
         warn("system: the frame has constraints and the job has none: the distances are free")
@@ -50,20 +48,6 @@ def _write(entry, job, path):
         # No conversion, which would round.
         entry.setdefault("units", "job")
     frame_file.write(frame, path, {} if entry.get("units") == "job" else None)
-
-
-def _refuse_sites(types, type_names, job):
-    """Particles of a frame that says nothing of bodies, where the job would add its sites again."""
-    count = {name: np.count_nonzero(np.asarray(types) == k) for k, name in enumerate(type_names)}
-    for center, sites in _sites_of(job).items():
-        site = next((type for type in sites if count.get(type)), None)
-        if site is None or not count.get(center):
-            continue
-        raise JobError(
-            f"system: the frame has {count[site]} particles of type {site}, and does not say which "
-            f'are sites of rigid bodies: "bodies" of the job would add those of {center} again. '
-            "Expected a frame of sim.frame() or of a GSD file with bodies, the centres alone, or "
-            "frame.bodies = numpy.full(len(frame), -1) where none is a site")
 
 
 def _sites_of(job):
@@ -98,17 +82,8 @@ def _without_sites(frame, job):
     return frame.without(sites)
 
 
-def _write_hoomd(snapshot, job, path):
+def _write_hoomd(snapshot, path):
+    """Rigid bodies of the frame are those of the file, and have to be those of the job."""
     import gsd.hoomd
-    body = snapshot.particles.body
-    if body is None and snapshot.particles.types and snapshot.particles.typeid is not None:
-        _refuse_sites(snapshot.particles.typeid, snapshot.particles.types, job)
-    if job.get("bodies") and body is not None:
-        body = np.asarray(body).astype(np.int64)
-        sites = (body >= 0) & (body < len(body)) & (body != np.arange(len(body)))
-        if sites.any():
-            raise JobError(f"system: the frame has {sites.sum()} sites of rigid bodies "
-                           '(particles.body), which the "bodies" of the job would add again: '
-                           "expected the centres alone, or a frame of Perrin")
     with gsd.hoomd.open(path, "w") as file:
         file.append(snapshot)

@@ -25,6 +25,9 @@ class Tensors:
     def __len__(self):
         return self._state.size
 
+    def __repr__(self):
+        return f"<perrin.Tensors: {len(self)} particles by id, {self._state.device}>"
+
     def _moving(self, name):
         torch = self.module()
         if self._arrays is None:

@@ -649,6 +649,25 @@ class Bodies(JobCase):
                                self.column("potential_energy", "still")[0], 1, 5)
         self.misfits(path, text["forces"])
 
+    def test_sites_of_a_file_without_bodies_are_not_added_again(self):
+        """H5MD does not say which particles are sites. With or without orientations in the file,
+        bodies that would have theirs twice are refused; what is free at other places is not."""
+        text = job(TRIMER, NVE, steps=100)
+        both = ["position", "orientation"]
+        text["observers"] = [{"type": "trajectory", "stride": 100, "file": name, "quantities": what}
+                             for name, what in (("turned.h5", both), ("places.h5", both[:1]))]
+        self.run_job(text)
+        for name in ("turned.h5", "places.h5"):
+            self.refused(self.from_file(self.path(name)),
+                         rf"bodies.D: \S*{name} has these sites among its particles already, in no "
+                         "body: .* particle 0 of type D")
+        other = {"D": {"sites": [{"type": "A", "at": [0.3, 0, 0]}, {"type": "A", "at": [0, 0, 0]},
+                                 {"type": "A", "at": [0, 1, 0]}]}}
+        free = self.from_file(self.path("turned.h5"), bodies=other, forces=[])
+        self.run_job(free, folder="free")
+        with h5py.File(self.path("free", "trajectory.h5")) as file:
+            self.assertEqual(file["particles/all/position/value"].shape[1], 216 * 7)
+
     def misfits(self, path, forces):
         (a, b, c), type = TRIMER["D"]["sites"], {"type": "S"}
         none = self.from_file(path)

@@ -333,6 +333,22 @@ class OrientationFiles(JobCase):
         done = self.run_job(from_file("start.gsd", {"type": "trajectory", "stride": 1}))
         self.assertIn("the rigid bodies of 4 particles (particles/body) are left out",
                       done.stdout + done.stderr)
+        self.gsd_file({"body": numpy.where(numpy.arange(N) < 4, 3, -1)})
+        done = self.perrin("convert", "start.gsd", "wrong.xyz")
+        self.assertNotIn("no particle that is a centre", done.stderr)
+        done = self.perrin("convert", "start.gsd", "wrong.xyz")
+        self.assertRegex(done.stderr, r"wrong\.xyz exists: --overwrite replaces it, or name "
+                                      "another file\n")
+        self.gsd_file({"body": numpy.where(numpy.arange(N) < 4, 5, -1)})
+        done = self.perrin("convert", "start.gsd", "wrong.xyz", "--overwrite")
+        self.assertRegex(done.stderr, "of 4 particles .* particle 0 has 5, .* expected -1 for")
+        # Groups that are not rigid are in no body; bodies beside them stay.
+        self.gsd_file({"body": numpy.where(numpy.arange(N) < 4, 0,
+                                           numpy.where(numpy.arange(N) < 6, -2, -1))})
+        done = self.perrin("convert", "start.gsd", "floppy.xyz")
+        self.assertRegex(done.stderr, "bodies of 4 particles are left out")
+        self.assertRegex(done.stderr, "2 particles have less than -1 in particles/body")
+        self.gsd_file({"body": numpy.where(numpy.arange(N) < 4, 0, -1)})
         self.refused(from_file("start.gsd", GSD), "the particles have no orientations")
         q = Q.copy()
         q[7] = 0

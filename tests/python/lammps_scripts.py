@@ -231,6 +231,67 @@ velocity all set 0 0 0
 velocity few set 1.0 0.5 -0.5"""
 AMBER = (CHARMM % "pair_style lj/cut/coul/long 5.5 6.0\nkspace_style ewald 1e-6").replace(
     " 0.05 2.8", "").replace("180 1.0", "180 0").replace("2 0 0.5", "2 0 0")
+CUBIC = """units lj
+lattice fcc 0.8
+region box block 0 3 0 3 0 3
+create_box 2 box
+create_atoms 1 box
+set atom 1*40 type 2
+mass * 1.2
+pair_style lj/cubic
+pair_coeff 1 1 1.0 1.0
+pair_coeff 2 2 0.7 1.1
+displace_atoms all move 0.1 0 0
+group few id 1:50
+velocity all set 0 0 0
+velocity few set 1.0 0.5 -0.5
+fix 1 all nve
+timestep 0.002
+run 50
+"""
+FIELD = """units real
+atom_style charge
+boundary p f p
+region box block -12 12 -12 12 -12 12
+lattice sc 5.0
+create_box 2 box
+region inner block -8 8 -8 8 -8 8 units box
+create_atoms 1 region inner
+set atom 1*9 type 2
+set type 1 charge 0.3
+set type 2 charge -0.6
+mass * 20
+pair_style lj/cut/coul/cut 9.0 8.0
+pair_coeff * * 0.1 3.0
+fix 1 all nve
+fix 2 all efield 0.1 -0.2 0.05
+fix_modify 2 energy yes
+timestep 1.0
+run 50
+"""
+SHEAR = """units lj
+lattice fcc 0.8
+region box prism 0 3 0 3 0 3 0 0 0
+create_box 2 box
+create_atoms 1 box
+set atom 1*40 type 2
+mass * 1.3
+pair_style lj/cut 2.0
+pair_coeff 1 1 1.0 1.0
+pair_coeff 2 2 0.7 1.1
+pair_modify mix arithmetic
+group few id 1:54
+group many id 55:108
+velocity few set 0.1 0.1 -0.2
+velocity many set -0.05 0 0.2
+velocity many set -0.05 -0.1 0 sum yes
+velocity all ramp vx 0 3.0 y 0 3 sum yes
+fix 1 all %s
+fix 2 all deform 1 xy erate 1.0 remap v
+timestep 0.0005
+run 100
+"""
+HALF = ("timestep 0.0005\nrun 100", "timestep 0.00025\nrun 200")
 BOTH = "fix 1 all nve/sphere update dipole"
 SCRIPTS = {
     "shake": WATER % "shake 1e-8 100 0 b 1 a 1",
@@ -264,6 +325,11 @@ SCRIPTS = {
     "gayberne x": ELLIPSOIDS % ("3 1 1", "1.0 3.0 1.0", "1.0 0.2 1 1 0.2 1 1"),
     "gayberne y": ELLIPSOIDS % ("1 3 1", "1.0 1.0 2.0", "1.0 1.5 0.3 1.5 1.5 0.3 1.5"),
     "gayberne z general": ELLIPSOIDS % ("1 1 3", "0.8 2.0 1.3", "1.1 1 1 0.2 1 1 0.2"),
+    "gayberne without a cut-off": (ELLIPSOIDS % ("3 1 1", "1.0 3.0 1.0", "1.0 0.2 1 1 0.2 1 1")
+                                   ).replace("pair_coeff 1 2 0 1.0 0 0 0 1 1 1",
+                                             "pair_coeff 1 2 1 1.0 0 0 0 1 1 1 0.0"),
+    "cubic": CUBIC,
+    "field": FIELD,
     "dipole/cut": DIPOLES % ("lj/cut/dipole/cut 2.5 3.0", BOTH),
     "dipole/long": DIPOLES % ("lj/cut/dipole/long 2.5 3.4",
                               "kspace_style ewald/disp 1.0e-6\n" + BOTH),
@@ -299,3 +365,6 @@ timestep 0.001
 run 5
 """,
 }
+SHEARED = {"sheared": SHEAR % "nve", "sheared bath": SHEAR % "nvt/sllod temp 0.5 0.5 0.1",
+           "sheared without": SHEAR % "nvt/sllod temp 0.5 0.5 1e6"}
+SHEARED.update({f"{name}, half": text.replace(*HALF) for name, text in SHEARED.items()})

@@ -175,7 +175,7 @@ def test_sites_of_a_frame_are_not_added_again(recorded):
     with perrin.open(folder / "trajectory.h5") as trajectory:
         last = trajectory[-1]
     assert last.bodies is None and len(last) == 192
-    pattern = "128 particles of type A, .* of D again. Expected .*sim.frame"
+    pattern = "bodies.D: the frame has these sites among its particles already"
     with pytest.raises(perrin.JobError, match=pattern):
         start({**dumbbells(), "system": last})
     with pytest.raises(perrin.JobError, match=pattern):
@@ -183,7 +183,7 @@ def test_sites_of_a_frame_are_not_added_again(recorded):
     again = start({**dumbbells(), "system": last.without(last.types == 1)}).frame()
     np.testing.assert_array_equal(again.bodies, frame.bodies)
     np.testing.assert_allclose(again.box.nearest(again.positions - frame.positions), 0, atol=1e-5)
-    last.bodies = np.full(len(last), -1)  # particles of type A that are free
+    last.positions[last.types == 1] += 0.01  # particles of type A that are free
     assert len(start({**dumbbells(), "system": last, "forces": []})) == 320
     pytest.importorskip("gsd.hoomd")
     frame.bodies = None
@@ -210,11 +210,16 @@ def test_bodies_of_gsd_files_are_read(recorded, monkeypatch):
             start({**dumbbells(), "system": trajectory[-1]})
     with gsd.open(folder / "trajectory.gsd") as file:
         found = file[0]
+    found.particles.body[-2:] = -2  # a group that is not rigid
+    with gsd.open(folder / "floppy.gsd", "w") as file:
+        file.append(found)
+    with perrin.open(folder / "floppy.gsd") as trajectory:
+        assert trajectory[0].bodies.tolist() == [*frame.bodies[:-2], -1, -1]
     found.particles.body[70] = 69
     with gsd.open(folder / "wrong.gsd", "w") as file:
         file.append(found)
     with perrin.open(folder / "wrong.gsd") as trajectory:
-        with pytest.warns(perrin.JobWarning, match="of 192 particles .* particle 70 has 69"):
+        with pytest.warns(perrin.JobWarning, match="of 190 particles .* particle 70 has 69"):
             assert trajectory[0].bodies is None
     monkeypatch.setitem(sys.modules, "gsd.fl", None)
     with pytest.warns(perrin.JobWarning, match="rigid bodies .* are left out: pip install gsd"):
@@ -348,8 +353,14 @@ def test_gsd_files_have_bodies_constraints_and_open_axes(tmp_path):
                      w * p[:, 2] + x * p[:, 3] - y * p[:, 0] - z * p[:, 1],
                      w * p[:, 3] - x * p[:, 2] + y * p[:, 1] - z * p[:, 0]], axis=1) / 2
     np.testing.assert_allclose(back, frame.angular_momenta, atol=1e-5)
-    with pytest.raises(perrin.JobError, match="128 sites of rigid bodies"):
-        start({**dumbbells(), "system": found})
+    again = start({**dumbbells(), "system": found}).frame()
+    np.testing.assert_array_equal(again.bodies, frame.bodies)
+    np.testing.assert_allclose(again.box.nearest(again.positions - frame.positions), 0, atol=1e-5)
+    other = {"D": {"sites": [{"type": "A", "at": [x, 0, 0]} for x in (0.4, -0.4)]}}
+    with pytest.raises(perrin.JobError, match="bodies.D: is not as the bodies of the file are"):
+        start({**dumbbells(), "system": found, "bodies": other})
+    with pytest.warns(perrin.JobWarning, match="of 192 particles .* the job has no \"bodies\""):
+        start({**dumbbells(), "system": found, "bodies": {}, "forces": []})
     flat = later(spheres(), 3).frame()
     flat.to_gsd(tmp_path / "flat.gsd")
     with perrin.open(tmp_path / "flat.gsd") as trajectory:

@@ -1000,6 +1000,138 @@ pair.mu["A"] = {mu}
             np.abs(each[x < 3])))
 
 
+PATCHY = {
+    "LJ": (dict(epsilon=1.3, sigma=0.9), lambda r: 5.2 * ((0.9 / r) ** 12 - (0.9 / r) ** 6)),
+    "ExpandedGaussian": (dict(epsilon=-2.0, sigma=0.4, delta=0.8),
+                         lambda r: -2 * np.exp(-((r - 0.8) / 0.4) ** 2 / 2))}
+
+
+@pytest.mark.parametrize("kind, directors, mode", [
+    ("LJ", [(1, 0, 0)], "none"), ("LJ", [(0, 0.6, 0.8)], "shift"),
+    ("LJ", [(0, 0, 2), (0, 0, -1)], "none"), ("ExpandedGaussian", [(0, 0.6, 0.8)], "none")])
+def test_patches(tmp_path, kind, directors, mode):
+    """Patchy…: HOOMD-blue's formula, an isotropic potential times the envelope of each patch of
+    both particles."""
+    plain(tmp_path / "state.gsd", n=4, edge=8.0)
+    rng, data, n = np.random.default_rng(6), dict(Frame(str(tmp_path / "state.gsd")).data), 64
+    q = rng.normal(size=(n, 4))
+    q /= np.linalg.norm(q, axis=1)[:, None]
+    data["particles/orientation"] = q.astype("f4")
+    data["particles/moment_inertia"] = np.full((n, 3), 0.1, "f4")
+    write(str(tmp_path / "state.gsd"), data)
+    values, pair = PATCHY[kind]
+    alpha, omega = 0.9, 12.0
+    text = "import math\n" + HEAD + f"""
+pair = hoomd.md.pair.aniso.Patchy{kind}(nlist=cell, default_r_cut=2.9, mode="{mode}")
+pair.params[("A", "A")] = dict(pair_params={values},
+                               envelope_params=dict(alpha={alpha}, omega={omega}))
+pair.directors["A"] = {directors}
+""" + TAIL.replace("forces=[pair]", "forces=[pair], integrate_rotational_dof=True")
+    result = imported(tmp_path, text)
+    assert not result.not_understood, result.not_understood
+
+    def envelope(cosine):
+        bare = [1 / (1 + np.exp(-omega * (x - np.cos(alpha)))) for x in (cosine, -1, 1)]
+        return (bare[0] - bare[1]) / (bare[2] - bare[1])
+
+    r, (w, v) = data["particles/position"].astype(float), (q[:, :1], q[:, 1:])
+    i, j = np.triu_indices(n, 1)
+    d = r[j] - r[i]
+    d -= 8 * np.round(d / 8)
+    x = np.linalg.norm(d, axis=1)
+    sums = []
+    for particle, sign in ((i, 1), (j, -1)):
+        total = 0
+        for axis in directors:
+            m = np.tile(np.array(axis) / np.linalg.norm(axis), (n, 1))
+            m = m + 2 * np.cross(v, np.cross(v, m) + w * m)
+            total = total + envelope(sign * np.sum(m[particle] * d, axis=1) / x)
+        sums.append(total)
+    each = (sums[0] * sums[1] * (pair(x) - (pair(2.9) if mode == "shift" else 0)))[x < 2.9]
+    with simulated(tmp_path, result) as sim:
+        assert sim.totals.potential == pytest.approx(np.sum(each), abs=2e-5 * np.abs(each).sum())
+
+
+def test_patches_that_are_listed(tmp_path):
+    plain(tmp_path / "state.gsd", n=4, edge=8.0)
+    for directors, why in (("[(1, 0, 0), (0, 1, 0)]", "2 patches of A: a formula has one axis"),
+                           ("[]", "no pair of types has a cut-off and patches"),
+                           ("lookup()", "directors of A")):
+        text = HEAD + f"""
+pair = hoomd.md.pair.aniso.PatchyLJ(nlist=cell, default_r_cut=2.9)
+pair.params[("A", "A")] = dict(pair_params=dict(epsilon=1, sigma=1),
+                               envelope_params=dict(alpha=1, omega=10))
+pair.directors["A"] = {directors}
+""" + TAIL
+        assert any(why in told for _, told in imported(tmp_path, text).not_understood)
+
+
+ACTIVE = HEAD + """
+pair = hoomd.md.force.Active(filter=hoomd.filter.All())
+pair.active_force["A"] = (2, 0, 0)
+""" + TAIL
+
+
+def moments_of_state(folder, moments, **data):
+    plain(folder / "state.gsd", n=4, edge=8.0)
+    data = {**Frame(str(folder / "state.gsd")).data, **data}
+    data["particles/moment_inertia"] = np.tile(moments, (64, 1)).astype("f4")
+    write(str(folder / "state.gsd"), data)
+
+
+@pytest.mark.parametrize("method, moments, wanted", [
+    ("Langevin(filter=hoomd.filter.All(), kT=1.5)", [0.1] * 3, ("rotational_frictions", 1.0)),
+    ("Brownian(filter=hoomd.filter.All(), kT=1.5, default_gamma_r=(0.3, 0.3, 0.3))", [0.1] * 3,
+     ("rotational_frictions", 0.3)),
+    ("Brownian(filter=hoomd.filter.All(), kT=1.5, default_gamma_r=(0.3, 0.2, 0.4))",
+     [0.1, 0, 0.1], ("rotational_frictions_of_axes", [0.3, 0, 0.4])),
+    ("Brownian(filter=hoomd.filter.All(), kT=1.5)", [0.0] * 3, ("rotational_frictions", 0))])
+def test_frictions_of_rotation(tmp_path, method, moments, wanted):
+    """gamma_r, which is 1 where nobody says anything, about axes with a moment of inertia."""
+    moments_of_state(tmp_path, moments)
+    text = ACTIVE.replace("ConstantVolume(filter=hoomd.filter.All())", method)
+    turning = text.replace("forces=[pair]", "forces=[pair], integrate_rotational_dof=True")
+    result = imported(tmp_path, turning)
+    assert not result.not_understood, result.not_understood
+    integrator = result.job["stages"][0]["integrator"]
+    found = {k: v["A"] for k, v in integrator.items() if k.startswith("rotational")}
+    assert found == dict([wanted])
+    result = imported(tmp_path, text)  # nothing turns
+    assert result.job["stages"][0]["integrator"]["rotational_frictions"] == {"A": 0}
+    assert result.job["orientations"]["moments_of_inertia"]["A"] == [0, 0, 0]
+    with simulated(tmp_path, result) as sim:
+        assert not sim.moments_of_inertia.any()
+
+
+def test_active_rotational_diffusion(tmp_path):
+    """In two dimensions <cos> of the angle that a free particle turns by is exp(-D t), and <cos 2>
+    exp(-4 D t), which gives the variance: to five standard errors of 400 particles."""
+    n, d, steps, dt = 400, 1.5, 200, 0.002
+    data = {"configuration/box": np.array([40.0, 40.0, 0, 0, 0, 0], "f4"),
+            "configuration/dimensions": np.array([2], "u1"), "particles/N": np.array([n], "u4"),
+            "particles/types": type_names(["A"]), "particles/position": np.stack(
+                [*np.meshgrid(np.arange(20) * 2 - 19.0, np.arange(20) * 2 - 19.0)] + [
+                    np.zeros((20, 20))], -1).reshape(-1, 3).astype("f4"),
+            "particles/moment_inertia": np.tile([0, 0, 0.1], (n, 1)).astype("f4")}
+    write(str(tmp_path / "state.gsd"), data)
+    text = ACTIVE.replace("ConstantVolume(", "Brownian(kT=0.7, ").replace("sim.run(0)", f"""
+turn = hoomd.md.update.ActiveRotationalDiffusion(1, pair, rotational_diffusion={d})
+sim.operations += turn
+sim.run({steps})""")
+    result = imported(tmp_path, text)
+    assert not result.not_understood, result.not_understood
+    with simulated(tmp_path, result) as sim:
+        sim.run()
+        q = sim.orientations
+    cosine = 1 - 2 * (q[:, 2] ** 2 + q[:, 3] ** 2)
+    mean = np.exp(-d * steps * dt)
+    error = np.sqrt(((1 + mean ** 4) / 2 - mean ** 2) / n)
+    assert np.mean(cosine) == pytest.approx(mean, abs=5 * error) and error < 0.025
+    deep = text.replace("sim.run(0)", "").replace("Brownian(kT=0.7, ", "Langevin(kT=0.7, ")
+    assert any("expected the method Brownian" in why
+               for _, why in imported(tmp_path, deep).not_understood)
+
+
 def test_dipoles_off_the_axes(tmp_path):
     """A frame along a dipole that is along no principal axis would have other moments of inertia;
     charges of dipoles are listed."""

@@ -5,7 +5,7 @@ import os
 
 import numpy as np
 import pytest
-from lammps_scripts import FOLDER_FILES, SCRIPTS
+from lammps_scripts import FOLDER_FILES, SCRIPTS, SHEAR, SHEARED
 
 import perrin
 from perrin.lammps import convert
@@ -41,7 +41,7 @@ def order_of(result, sim):
 
 
 # Pressures: relative tolerance. LAMMPS's of constraints is that of a step of finite length; those
-# of bodies at the start (see import.md) and of active forces are others.
+# of bodies at the start (see import.md), and of active forces are others.
 PRESSURE = {"shake": 1e-3, "rattle by mass": 1e-3, "rigid/small": None, "rigid": None,
             "rigid groups": None, "rigid charges": None, "propel/self": None,
             "propel/self quat": None, "charmm/coul/charmm": None}
@@ -69,6 +69,56 @@ def test_like_lammps(tmp_path, name):
             moved = (sim.unwrapped - before)[order]
             np.testing.assert_allclose(moved, wanted["moved"],
                                        atol=2e-4 * np.abs(wanted["moved"]).max())
+
+
+def without_lag(name, what):
+    """The box of LAMMPS is behind by a step, which makes errors of the first order: what two time
+    steps lead to."""
+    return 2 * np.array(LAMMPS[f"{name}, half"][what]) - LAMMPS[name][what]
+
+
+@pytest.mark.parametrize("name", ["sheared", "sheared bath"])
+def test_shear(tmp_path, name):
+    """To the tolerances above. LAMMPS's nvt/sllod without a bath (a time of 1e6) has not the motion
+    of its nve: of the bath it is the change that is compared."""
+    result = job_of(tmp_path, SHEARED[name])
+    assert not result.not_understood, result.not_understood
+    slack, end = 3e-6 * LAMMPS[name]["parts"], without_lag(name, "end")
+    if name == "sheared bath":
+        assert result.job["stages"][0]["integrator"]["chain"] == 1
+        end += without_lag("sheared", "end") - without_lag("sheared without", "end")
+    with simulation(tmp_path, result) as sim:
+        assert sim.totals.potential == pytest.approx(LAMMPS[name]["potential"], abs=slack)
+        before = sim.unwrapped
+        sim.run()
+        assert sim.totals.potential == pytest.approx(end, abs=slack)
+        if name == "sheared":
+            moved = without_lag(name, "moved")
+            np.testing.assert_allclose(sim.unwrapped - before, moved,
+                                       atol=2e-4 * np.abs(moved).max())
+
+
+@pytest.mark.parametrize("change, why", [
+    (("xy erate", "xy vel"), "fix deform xy: expected erate and remap v"),
+    (("remap v", "remap x"), "fix deform xy: expected erate and remap v"),
+    (("nve", "nvt temp 1 1 1"), "expected fix nvt/sllod, or nve"),
+    (("fix 2 all deform 1 xy erate 1.0 remap v", ""), "velocity ramp without fix deform"),
+    (("vx 0 3.0", "vx 0 2.0"), "velocity ramp: expected the flow of fix deform"),
+    (("timestep", "run_style respa 3 2 4 bond 1 pair 2 kspace 3\ntimestep"), "take timestep/8")])
+def test_shear_that_is_listed(tmp_path, change, why):
+    result = job_of(tmp_path, (SHEAR % "nve").replace(*change))
+    assert any(why in told for _, told in result.not_understood), result.not_understood
+
+
+def test_velocities_that_are_added(tmp_path):
+    """velocity set … sum yes adds; without it velocities are replaced."""
+    text = SHEAR.replace("velocity all ramp vx 0 3.0 y 0 3 sum yes\n", "").replace(
+        "fix 2 all deform 1 xy erate 1.0 remap v\n", "") % "nve"
+    with simulation(tmp_path, job_of(tmp_path, text)) as sim:
+        scale = (4 / 0.8) ** (1 / 3)  # lattice units
+        np.testing.assert_allclose(sim.velocities[:54], [[0.1 * scale, 0.1 * scale, -0.2 * scale]]
+                                   * 54, rtol=1e-6)
+        np.testing.assert_allclose(sim.velocities[54:], -sim.velocities[:54], rtol=1e-6)
 
 
 GAS = """units lj

@@ -64,6 +64,40 @@ def test_forces_of_python_and_views_say_what_they_are(sim):
     assert "stale" in local._repr_html_()
 
 
+def test_jobs_are_shown_as_tables():
+    """Each part has a row; texts of a job are no markup."""
+    force = perrin.force.pair_formula(energy="if(r < a, 1, 0)", cutoff=2.5, pairs=[
+        {"types": ["A", other], "a": k} for k, other in enumerate("ABCDEFGH")])
+    lattice = perrin.system.lattice(density=0.5, cells=[3, 3, 3])
+    job = perrin.Job(seed=1, title="<b>", system=lattice,
+                     forces=[force, perrin.force.constant_force(force=[1, 0, 0])],
+                     stages=[perrin.stage.md(steps=20, integrator=perrin.integrator.langevin(
+                         timestep=0.005, temperature=1.0, friction=1.0))])
+    page = xml.fromstring(job._repr_html_())
+    rows = [[cell.text or "" for cell in row] for row in page.iter("tr")]
+    assert [key for key, _ in rows] == ["seed", "title", "system", "forces", "", "stages"]
+    assert rows[1][1] == '"<b>"'
+    assert rows[3][1] == 'pair_formula: energy "if(r < a, 1, 0)", cutoff 2.5, pairs 8 of types, a'
+    assert rows[4][1] == "constant_force: force [1, 0, 0]"
+    assert json.loads(page.find(".//pre").text) == job
+    assert repr(job) == repr(dict(job))  # so that pprint and copies of it do what they do
+    assert xml.fromstring(force._repr_html_()).find("b").text == "perrin.force.pair_formula"
+
+
+def test_nothing_is_shown_as_an_address(sim, tmp_path):
+    """Of what perrin names, and of what simulations have."""
+    sim.run(30)
+    shown = {name: getattr(perrin, name) for name in perrin.__all__
+             if not callable(getattr(perrin, name)) or isinstance(getattr(perrin, name), type)}
+    shown.update({name: getattr(sim, name) for name in dir(sim) if name[0] != "_" and
+                  not callable(getattr(sim, name))})
+    shown.update(frame=sim.frame(), bonds=sim.frame().bonds, view=sim.local.position,
+                 tensors=perrin.Tensors(sim.local._state), force=perrin.PythonForce(len),
+                 system=perrin.system.lattice(density=0.5, cells=[3, 3, 3]))
+    assert len(shown) > 50
+    assert [name for name, thing in shown.items() if " at 0x" in repr(thing)] == []
+
+
 def test_pictures_show_the_particles(sim):
     svg = xml.fromstring(sim.picture(width=300))
     circles = svg.findall(".//{*}circle")

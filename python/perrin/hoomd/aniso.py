@@ -45,8 +45,6 @@ def gay_berne(thing, entries, script):
 
 
 def aniso_force(thing, entries, script):
-    if script.turned:
-        raise NotUnderstood("two anisotropic potentials")
     if thing.kind == "Dipole":
         thing.only("nlist", "default_r_cut", "mode", "params", "r_cut", "mu")
         return dipole(thing, entries, script)

@@ -23,7 +23,9 @@ def assemble(script, last=True):
     job["system"] = system(script)
     script.orientations |= bool(script.bodies)
     if script.orientations:
-        job["orientations"] = {}
+        still = script.rotation is None and not script.bodies and not diffusing(script)
+        job["orientations"] = {"moments_of_inertia": {name: [0, 0, 0] for name in script.types}} \
+            if still else {}
     if script.bodies and script.part == 1:
         job["bodies"] = script.bodies
     if script.constraints is not None:
@@ -47,6 +49,11 @@ def assemble(script, last=True):
     if not last:
         with_end(job)
     return job
+
+
+def diffusing(script):
+    return any(any(stage.get("integrator", {}).get("rotational_frictions", {}).values())
+               for stage in script.stages)
 
 
 def system(script):

@@ -1,11 +1,12 @@
 """Methods of integration as the integrators of a stage."""
 from perrin.hoomd.constraints import allowed
-from perrin.hoomd.values import Thing, Unknown, number
+from perrin.hoomd.output import period
+from perrin.hoomd.values import Thing, Unknown, number, vector
 from perrin.importing.lines import NotUnderstood
 from perrin.importing.write import Commented
 
 METHODS = "hoomd.md.methods"
-# What is known of each method; default_gamma_r and gamma_r matter where particles turn.
+# What is known of each method.
 KNOWN = {"ConstantVolume": "thermostat", "NVE": "limit", "NVT": "kT tau",
          "NPT": "kT tau S tauS couple box_dof rescale_all gamma",
          "ConstantPressure": "S tauS couple thermostat box_dof rescale_all gamma",
@@ -191,17 +192,68 @@ class Method:
             return {"friction": values.pop()} if len(values) == 1 else {"frictions": own}
         return {**made, "frictions": different} if different else made
 
+    def rotations(self):
+        """Frictions of the rotation, gamma_r, where particles turn: about axes without a moment of
+        inertia they do not."""
+        thing, script = self.thing, self.script
+        if not script.orientations and not script.bodies:
+            return {}
+        default, own = thing.get("default_gamma_r", (1.0, 1.0, 1.0)), thing.table("gamma_r")
+        made, moments = {}, script.moments() if script.rotation is not None else {
+            name: [0.0] * 3 for name in script.types}
+        for name, inertia in moments.items():
+            line = own.lines.get(name, thing.line)
+            frictions = vector(own.get(name, default), "gamma_r", line)
+            made[name] = [float(g) if i else 0.0 for g, i in zip(frictions, inertia)]
+        if script.dimensions == 2:
+            turning = {name: g[2] for name, g in made.items()}
+        else:
+            turning = {name: g[0] for name, g in made.items() if len(set(g)) == 1}
+        if len(turning) == len(made):
+            return {"rotational_frictions": turning}
+        if script.turned:
+            raise NotUnderstood("gamma_r that differs from axis to axis, of particles whose frames "
+                                "are turned", thing.line_of("gamma_r"))
+        return {"rotational_frictions_of_axes": made}
+
     def of_langevin(self):
-        return {"type": "langevin", **self.ramp(self.thing, "kT"), **self.frictions()}
+        return {"type": "langevin", **self.ramp(self.thing, "kT"), **self.frictions(),
+                **self.rotations()}
 
     def of_brownian(self):
-        return {"type": "brownian", **self.ramp(self.thing, "kT"), **self.frictions()}
+        return {"type": "brownian", **self.ramp(self.thing, "kT"), **self.frictions(),
+                **self.rotations()}
 
     def of_overdampedviscous(self):
-        return {"type": "brownian", "temperature": 0, **self.frictions()}
+        return {"type": "brownian", "temperature": 0, **self.frictions(), **self.rotations()}
 
     def of_displacementcapped(self):
         self.script.near(self.thing.line, "DisplacementCapped became minimisation by FIRE with "
                          "this largest displacement")
         return {"type": "fire", "force_tolerance": 1e-3, "maximum_move": self.script.constant(
             self.thing, "maximum_displacement"), "maximum_timestep": 0.05}
+
+
+def diffusion(script, updater, stage):
+    """ActiveRotationalDiffusion: a friction of the rotation that has this diffusion coefficient."""
+    updater.only("trigger", "active_force", "rotational_diffusion")
+    force = updater.get("active_force")
+    if script.dimensions != 2:
+        raise NotUnderstood("ActiveRotationalDiffusion in three dimensions", updater.line)
+    # HOOMD-blue turns by sqrt(2 D dt) at each call, dt the time step.
+    coefficient = script.constant(updater, "rotational_diffusion") / period(
+        updater.get("trigger"), script, updater)
+    integrator = stage.get("integrator", {})
+    if integrator.get("type") != "brownian" or "ramp_steps" in integrator or \
+            not integrator["temperature"]:
+        raise NotUnderstood("ActiveRotationalDiffusion: expected the method Brownian of all "
+                            "particles, at a constant kT above 0", updater.line)
+    if any(integrator.get("rotational_frictions", {}).values()):
+        raise NotUnderstood("ActiveRotationalDiffusion beside rotation by gamma_r", updater.line)
+    if not isinstance(force, Thing) or any(
+            any(vector(t, "active_torque")) for t in force.table("active_torque").values()):
+        raise NotUnderstood("ActiveRotationalDiffusion beside active torques", updater.line)
+    if coefficient:
+        integrator["rotational_frictions"] = {
+            name: integrator["temperature"] / coefficient if name in force.table("active_force")
+            else 0.0 for name in script.types}

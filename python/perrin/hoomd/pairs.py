@@ -10,6 +10,7 @@ import re
 import numpy as np
 
 from perrin.hoomd.aniso import aniso_force
+from perrin.hoomd.patchy import patchy
 from perrin.hoomd.values import Unknown, number
 from perrin.importing.lines import NotUnderstood
 from perrin.importing.write import Commented
@@ -76,9 +77,7 @@ KNOWN = ("nlist", "default_r_cut", "default_r_on", "mode", "tail_correction", "p
 def pair_forces(thing, script):
     """Forces of one pair potential; a note for each that is near and not equal is on the script."""
     if thing.family == "hoomd.md.pair.aniso":
-        if thing.kind not in ("GayBerne", "Dipole"):
-            raise NotUnderstood(f"the anisotropic pair potential {thing.kind}")
-        return [aniso_force(thing, pairs_of(thing, script), script)]
+        return [axial(thing, script)]
     if thing.family != "hoomd.md.pair":
         raise NotUnderstood(f"the pair potential {thing.path.replace('hoomd.md.', '')}")
     thing.only(*KNOWN)
@@ -103,6 +102,20 @@ def pair_forces(thing, script):
         return []
     return [formed(thing, how, {pair: group.get(pair) for pair in entries}, script)
             for how, group in groups.items()]
+
+
+def axial(thing, script):
+    """An anisotropic potential; a job has frames for one."""
+    kind = thing.kind.removeprefix("Patchy")
+    if thing.kind not in ("GayBerne", "Dipole") and (kind == thing.kind or kind not in FORMS):
+        raise NotUnderstood(f"the anisotropic pair potential {thing.kind}")
+    if script.turned:
+        raise NotUnderstood("two anisotropic potentials")
+    if kind == thing.kind:
+        return aniso_force(thing, pairs_of(thing, script), script)
+    thing.only("nlist", "default_r_cut", "mode", "params", "r_cut", "directors")
+    return patchy(thing, pairs_of(thing, script), FORMS[kind],
+                  lambda entry: parameters(FORMS[kind], kind, entry), script)
 
 
 def pairs_of(thing, script):

@@ -11,7 +11,7 @@ from perrin.hoomd.bonded import bonded_forces
 from perrin.hoomd.constraints import distances
 from perrin.hoomd.fields import field_forces
 from perrin.hoomd.hard import spheres
-from perrin.hoomd.motion import moving
+from perrin.hoomd.motion import diffusion, moving
 from perrin.hoomd.output import observer
 from perrin.hoomd.pairs import pair_forces
 from perrin.hoomd.resize import deformation
@@ -113,6 +113,19 @@ class Runs:
 
     def topology_types(self, what):
         return self.frame.names(what) if self.frame is not None else []
+
+    def moments(self):
+        """{type: moments of inertia}, of the first particle of each; bodies have those of the
+        job."""
+        found = self.frame.get("particles/moment_inertia")
+        kinds = self.frame.get("particles/typeid")
+        made = {}
+        for k, name in enumerate(self.types):
+            mine = np.flatnonzero(np.asarray(kinds) == k) if kinds is not None else \
+                np.arange(self.particles if k == 0 else 0)
+            made[name] = [0.0] * 3 if found is None or not len(mine) else \
+                np.asarray(found)[mine[0]].tolist()
+        return made
 
     def state_replicate(self, nx, ny, nz=1):
         if self.start_data is None:
@@ -351,6 +364,8 @@ class Runs:
                     made = deformation(self, updater, now, steps)
                     if made is not None:
                         stage["deform"] = made
+                elif updater.path == "hoomd.md.update.ActiveRotationalDiffusion":
+                    diffusion(self, updater, stage)
                 elif updater.path == "hoomd.md.update.ZeroMomentum":
                     self.near(updater.line, "the momentum is 0 from the start and is not set to 0 "
                                             "later")

@@ -57,12 +57,14 @@ ORDER = {
     "hoomd.write.Table": ["trigger", "logger", "output"],
     "hoomd.write.Burst": ["trigger", "filename", "filter", "mode", "dynamic", "logger",
                           "max_burst_size"],
+    "hoomd.md.update.ActiveRotationalDiffusion": ["trigger", "active_force",
+                                                  "rotational_diffusion"],
     "hoomd.update.BoxResize": ["trigger", "box1", "box2", "variant", "filter"],
 }
 LISTS = ("forces", "methods", "constraints", "writers", "updaters", "tuners", "computes", "walls")
 TABLES = ("params", "r_cut", "r_on", "gamma", "gamma_r", "shape", "d", "a", "constant_force",
           "constant_torque", "active_force", "active_torque", "nlist_params", "body", "E",
-          "mu")
+          "mu", "directors")
 
 
 class Unknown:

@@ -73,7 +73,7 @@ def gay_berne(script, settings, table, mixing):
                                              script.number, False)]
     axes, long = set(), {}
     for (i, j), (epsilon, sigma, own) in values.items():
-        if ball[i] and ball[j] or not epsilon:
+        if ball[i] and ball[j] or not epsilon or not own:
             continue
         if ball[i] or ball[j] or list(shapes[i].half) != list(shapes[j].half) or \
                 wells[i] != wells[j] or shapes[i].axis is None:

@@ -18,7 +18,7 @@ from perrin.lammps.units import Units
 
 NO_EFFECT = {"neighbor", "newton", "processors", "thermo_modify", "thermo_style",
              "dump_modify", "echo", "log", "print", "package", "suffix", "timer", "comm_modify",
-             "comm_style", "atom_modify", "info", "run_style", "min_style", "min_modify", "balance",
+             "comm_style", "atom_modify", "info", "min_style", "min_modify", "balance",
              "shell", "undump", "uncompute", "label", "compute_modify", "write_data",
              "write_restart", "write_dump", "write_coeff"}
 # What begins another job where a run has been: other forces, other velocities.
@@ -56,6 +56,7 @@ class Script(System, Groups, Styles, Charges, Runs):
         self.turning = []  # (group, whether a fix turns its particles, line)
         self.reactions, self.reservoir = [], {}
         self.whole = None  # the type that fills the box as one lattice
+        self.ramp = None   # (plane, rate, line) of velocity ramp
 
     def keyword(self, word):
         if self.box is not None:

@@ -1,6 +1,7 @@
 """Fixes that act on particles as a field, a wall or a spring."""
 from perrin.importing.lines import NotUnderstood
 from perrin.lammps.aniso import propelled
+from perrin.lammps.fixes import RIGID
 
 
 def field(script, group, style, words, line):
@@ -10,6 +11,8 @@ def field(script, group, style, words, line):
         if len(words) > 3:
             raise NotUnderstood(f"fix addforce with {words[3]}")
         made = [{"type": "constant_force", "force": [number(w) for w in words[:3]]}]
+    elif style == "efield":
+        made = [electric(script, words)]
     elif style == "gravity" and words[1] == "vector":
         g = [number(words[0]) * number(w) for w in words[2:5]]
         norm = sum(number(w) ** 2 for w in words[2:5]) ** 0.5
@@ -32,6 +35,22 @@ def field(script, group, style, words, line):
     if group != "all":
         made = [{**force, "on": script.use(group)} for force in made]
     return made
+
+
+def electric(script, words):
+    """A constant field; the energy is that of unwrapped positions, as in LAMMPS."""
+    if len(words) > 3:
+        raise NotUnderstood(f"fix efield with {words[3]}")
+    if script.bodies is not None or any(f.style in RIGID for f in script.fixes.values()):
+        raise NotUnderstood("fix efield beside rigid bodies")
+    if script.axis == "dipole" or "dipole" in (script.style or ""):
+        raise NotUnderstood("fix efield on dipoles")
+    script.whole = None  # a start from a file has the script's coordinates
+    field = {f"e{axis}": script.number(w) * script.units.field for axis, w in zip("xyz", words)}
+    field = {name: value for name, value in field.items() if value} or {"ex": 0}
+    energy = " + ".join(f"{name}*{name[1]}" for name in field)
+    return {"type": "external_formula", "energy": f"-charge*({energy})", "unwrapped": True,
+            "types": {str(t): field for t in range(1, script.types + 1)}}
 
 
 def spring(script, group, words):

@@ -1,5 +1,6 @@
 """Fixes of LAMMPS that move particles or hold them: the integrator of a stage, and its fields."""
 from perrin.importing.lines import NotUnderstood
+from perrin.importing.write import Commented
 from perrin.lammps.aniso import oriented, rotational_frictions
 
 # Fixes that measure, print or balance: what a run does is the same without them.
@@ -12,7 +13,7 @@ BATHS = ("langevin", "temp/csvr", "temp/berendsen", "temp/rescale", "press/beren
 RIGID = ("rigid", "rigid/small", "rigid/nve", "rigid/nve/small", "rigid/nvt", "rigid/nvt/small",
          "rigid/npt", "rigid/npt/small", "rigid/nph", "rigid/nph/small")
 MOVING = tuple(k + of for of in ("", "/sphere", "/asphere")
-               for k in ("nve", "nvt", "npt", "nph", "brownian"))
+               for k in ("nve", "nvt", "npt", "nph", "brownian")) + ("nvt/sllod",)
 
 
 class Fix:
@@ -70,7 +71,7 @@ class Motion:
                     part = [b for b in baths if b.group == group]
                     used.update(id(b) for b in part)
                     made.append((group, self.nve(fix, part), part[0].line))
-            elif fix.style in ("nvt", "npt", "nph"):
+            elif fix.style in ("nvt", "npt", "nph", "nvt/sllod"):
                 made.append((fix.group, self.nose_hoover(fix), fix.line))
             elif fix.style in RIGID:
                 mine = [b for b in baths if b.group in (fix.group, "all")]
@@ -211,8 +212,8 @@ class Motion:
             first, last, tau = (self.number(w) for w in said["temp"])
             made = {"type": "nose_hoover", **ramp(first, last, self.steps),
                     "tau": self.script.units.time(tau)}
-            if "tchain" in said:
-                made["chain"] = int(said["tchain"][0])
+            if "tchain" in said or fix.style == "nvt/sllod":  # whose chain is 1
+                made["chain"] = int(said.get("tchain", ["1"])[0])
         if not pressed:
             return made
         if {"tri", "xy", "xz", "yz"} & set(pressed):
@@ -280,6 +281,41 @@ class Motion:
         return {"frictions_of_axes": each(along), **(
             {"rotational_friction": about[0]} if flat else
             {"rotational_frictions_of_axes": each(about)})}
+
+
+def shear(script, fix, moved):
+    """`shear` of a stage, where fix deform tilts the box at a constant rate and velocities follow;
+    else None. Thermostats of a job act on velocities relative to the flow, as those of nvt/sllod
+    do."""
+    words = fix.words[1:]
+    if words[0] not in ("xy", "xz", "yz"):
+        return None
+    said = options(words[3:], {"remap": 1, "units": 1, "flip": 1})
+    if words[1] != "erate" or said.get("remap") != ["v"]:
+        raise NotUnderstood(f"fix deform {words[0]}: expected erate and remap v", fix.line)
+    if any(f.style not in ("nve", "nvt/sllod") for f in moved):
+        raise NotUnderstood("fix deform of a tilt: expected fix nvt/sllod, or nve without a "
+                            "thermostat: others act on velocities with the flow", fix.line)
+    rate, ramp = script.number(words[2]) / script.units.of_time, script.ramp
+    if ramp is not None and (ramp[0] != words[0] or abs(ramp[1] / script.units.of_time - rate) >
+                             1e-6 * abs(rate)):
+        raise NotUnderstood("velocity ramp: expected the flow of fix deform", ramp[2])
+    if ramp is None and not script.ran:
+        script.result.changed.append((fix.line, "velocities of a job are relative to the flow, "
+                                      "which is there from the start"))
+    script.ramp = None
+    return Commented({"rate": rate, **({} if words[0] == "xy" else {
+        "flow": words[0][0], "gradient": words[0][1]})}, fix.line)
+
+
+def at_rest(script, moved):
+    """What belongs to a flow is refused where the box is at rest."""
+    for fix in moved:
+        if fix.style == "nvt/sllod":
+            raise NotUnderstood("fix nvt/sllod without fix deform of a tilt", fix.line)
+    if script.ramp is not None:
+        line, script.ramp = script.ramp[2], None
+        script.result.not_understood.append((line, "velocity ramp without fix deform of a tilt"))
 
 
 def deformation(fix, box, timestep, steps, number):

@@ -288,6 +288,23 @@ def formula(energy, keys):
     return made
 
 
+def cubic(settings, table, types, modify, number, mixing):
+    """Lennard-Jones up to its inflection point, and from there a cubic that ends at 0 with its
+    force. m: the minimum; s: the inflection point, p, d: the energy and its slope there, end: the
+    length of the cubic, in units of m and epsilon."""
+    (force, note), = lennard_jones(["1"], table, types, {**modify, "tail": "no"}, number, mixing)
+    m, s = 2 ** (1 / 6), (13 / 7) ** (1 / 6)
+    p, d = s ** -12 - 2 * s ** -6, 12 * (s ** -7 - s ** -13)
+    end = -1.5 * p / d
+    made = {"type": "pair_formula", "energy": (
+        f"if(r < {m * s:.15g}*sigma, 4*epsilon*((sigma/r)^12 - (sigma/r)^6), "
+        f"epsilon*({p:.15g} + {d:.15g}*t - {d / (3 * end * end):.15g}*t^3)); "
+        f"t = r/({m:.15g}*sigma) - {s:.15g}")}
+    made["cutoff"] = max(m * (s + end) * pair["sigma"] for pair in force["pairs"])
+    made["pairs"] = [{**pair, "cutoff": m * (s + end) * pair["sigma"]} for pair in force["pairs"]]
+    return [(made, note)]
+
+
 def soft(settings, table, types, modify, number, mixing):
     """A (1 + cos(pi r / cut)); each cut-off is a parameter, too."""
     values = {(i, j): [number(w) for w in words] for (i, j), words in table.items()}
@@ -324,6 +341,7 @@ def dpd_thermostat(settings, table, types, modify, number, mixing):
 PAIRS = {"lj/cut": lennard_jones, "lj/smooth/linear": smooth_linear, "lj/sf": smooth_linear,
          "morse": simple("morse", ["depth", "steepness", "distance"]),
          "buck": simple("buckingham", ["amplitude", "rho", "dispersion"]),
+         "lj/cubic": cubic,
          "mie/cut": simple("mie", ["epsilon", "sigma", "repulsive", "attractive"]),
          "yukawa": yukawa, "soft": soft, "dpd": dpd, "dpd/tstat": dpd_thermostat,
          "gauss": formula("-A*exp(-B*r^2)", ["A", "B"]),

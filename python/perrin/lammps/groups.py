@@ -156,6 +156,9 @@ class Groups:
             raise NotUnderstood("velocity after a run")
         if group != "all" and self.part > 1:
             raise NotUnderstood(f"velocity {group} {style} after a run")
+        if group == "all" and style == "ramp":
+            self.flowing(words, line)
+            return
         if group == "all" and style == "create":
             self.velocity = Commented({"temperature": self.number(words[0])}, line)
             self.seed = int(self.number(words[1]))
@@ -172,12 +175,28 @@ class Groups:
                 else np.ones(3)
             for k, word in enumerate(words[:3]):
                 if word != "NULL":
-                    v[who, k] = self.number(word) * scale[k]
+                    v[who, k] = self.number(word) * scale[k] + v[who, k] * summed(words)
             self.set_velocities[group] = [None if w == "NULL" else self.number(w) * scale[k]
                                           for k, w in enumerate(words[:3])]
         else:
             self.result.changed.append((line, "velocities are drawn with other random numbers"))
             v[who] = self.drawn(who, self.number(words[0]), int(self.number(words[1])))
+
+    def flowing(self, words, line):
+        """velocity ramp of the flow that fix deform makes: velocities of a job are relative to
+        it, so that the ramp needs nothing if it is this flow."""
+        (v, a, b, along, low, high), rest = words[:6], words[6:]
+        scale = np.ones(3) if "box" in rest or self.lattice is None else self.lattice.spacing
+        numbers = [self.number(w) for w in (a, b, low, high)]
+        flow, gradient = "xyz".index(v[1]), "xyz".index(along)
+        moving = self.velocity is not None or self.atoms is not None and self.atoms.v is not None
+        if moving and not summed(rest):  # it replaces this component
+            if self.atoms is None:
+                raise NotUnderstood("velocity all ramp without sum yes after velocity all create")
+            self.own_velocities(line)
+            self.atoms.v[:, flow] = 0
+        self.ramp = (v[1] + along, (numbers[1] - numbers[0]) * scale[flow] / (
+            (numbers[3] - numbers[2]) * scale[gradient]), line)
 
     def own_velocities(self, line):
         """Velocities of the atoms that the script makes, in place of the job's `velocity`."""
@@ -197,6 +216,11 @@ class Groups:
         v -= (m * v).sum(axis=0) / m.sum()
         free = self.dimension * (len(m) - 1)
         return v * np.sqrt(temperature * free / max((m * v ** 2).sum(), 1e-300)) if free else v * 0
+
+
+def summed(words):
+    """Whether a command velocity adds to what there is."""
+    return any(pair == ("sum", "yes") for pair in zip(words, words[1:]))
 
 
 def ranges(ids):

@@ -25,6 +25,15 @@ class Runs:
     def do_timestep(self, rest, line):
         self.timestep = self.number(rest[0])
 
+    def do_run_style(self, rest, line):
+        if not rest[0].startswith("respa"):
+            self.result.no_effect.append(line)
+            return
+        inner = int(np.prod([int(w) for w in rest[2:1 + int(rest[1])]]))
+        raise NotUnderstood(f"run_style respa: the job has the time step of the outermost level; "
+                            f"take timestep/{inner}, that of the innermost, and {inner} times the "
+                            "steps, with \"slow_force_stride\" where charges have a mesh")
+
     def do_reset_timestep(self, rest, line):
         self.result.no_effect.append(line)
 
@@ -45,13 +54,19 @@ class Runs:
         motion = fixes.Motion(self, moved, steps)
         made = motion.integrators()
         self.result.changed += motion.notes
-        deform = None
+        deform, shear = None, None
         for fix in [f for f in self.fixes.values() if f.style == "deform"]:
-            deform, self.box = fixes.deformation(fix, self.box, step, steps, self.number)
-            deform = Commented(deform, fix.line)
+            shear = fixes.shear(self, fix, moved)
+            if shear is None:
+                deform, self.box = fixes.deformation(fix, self.box, step, steps, self.number)
+                deform = Commented(deform, fix.line)
+        if shear is None:
+            fixes.at_rest(self, moved)
         stage = {"type": "md", "steps": steps, **self.moving(made, held, step)}
         if deform is not None and steps:
             stage["deform"] = deform
+        if shear is not None and steps:
+            stage["shear"] = shear
         gas = [f for f in self.fixes.values() if f.style == "gcmc"]
         if gas:
             self.exchange(gas, stage if made or held else None, steps, line)

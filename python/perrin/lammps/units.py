@@ -23,11 +23,12 @@ class Units:
             raise NotUnderstood(f"units {style}: lj, real and metal are translated")
         self.style, self.names = style, NAMES.get(style, "lj")
         self.timestep = TIMESTEPS[style]
-        self.of_time = self.of_pressure = self.coulomb = 1.0
+        self.of_time = self.of_pressure = self.coulomb = self.field = 1.0
         if style != "lj":
             # Masses are in u: g/mol and u differ by 1e-9 and less.
             self.of_time = TIME[style] / (ANGSTROM * math.sqrt(DALTON / ENERGY[style]))
             self.coulomb = CHARGE / ANGSTROM / ENERGY[style]  # of elementary charges
+            self.field = EV / ENERGY[style]  # of V/Å, on elementary charges
             self.of_pressure = PRESSURE[style] * ANGSTROM ** 3 / ENERGY[style]
 
     def time(self, t):
