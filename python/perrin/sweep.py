@@ -20,8 +20,6 @@ import traceback
 import warnings
 from typing import Any, Callable, Mapping, Optional, Union
 
-import numpy as np
-
 from perrin import arguments, statistics
 from perrin._perrin import job_text
 from perrin.ensemble import Ensemble, ensemble
