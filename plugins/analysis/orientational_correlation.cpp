@@ -68,8 +68,7 @@ OrientationalCorrelation::OrientationalCorrelation(const OrientationalCorrelatio
 }
 
 void OrientationalCorrelation::sample(const Observation& s) {
-  Orientations& turning = *s.particles.orientations;
-  s.particles.domain.gather(turning.orientation);
+  const Orientations& turning = *s.particles.orientations;
   const std::vector<Real4> orientation = s.particles.by_id(turning.orientation);
   const PairGrid::View grid = neighborhood_.look(s.particles, true);
   reach_ = std::min(reach_, half_height(s.particles.box));

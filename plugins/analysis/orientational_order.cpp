@@ -60,8 +60,7 @@ void OrientationalOrder::begin(const Observation& seen, bool resumed) {
 }
 
 void OrientationalOrder::observe(const Observation& s) {
-  Orientations& turning = *s.particles.orientations;
-  s.particles.domain.gather(turning.orientation);
+  const Orientations& turning = *s.particles.orientations;
   const std::vector<Real4> orientation = s.particles.by_id(turning.orientation);
   std::vector<Vec3<double>> axes;
   axes.reserve(members_.size());

@@ -74,8 +74,7 @@ void PatchBonds::take_patches(const PatchBondsSettings& s, Setup& setup) {
 }
 
 void PatchBonds::sample(const Observation& s) {
-  Orientations& turning = *s.particles.orientations;
-  s.particles.domain.gather(turning.orientation);
+  const Orientations& turning = *s.particles.orientations;
   const std::vector<Real4> orientation = s.particles.by_id(turning.orientation);
   const PairGrid::View grid = neighborhood_.look(s.particles);
   /// Whether the particle at place k has a patch along d.
