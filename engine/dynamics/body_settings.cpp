@@ -226,8 +226,7 @@ int arrangements_of_sites(const Configuration& c, std::uint32_t center) {
   const std::vector<Neighbor> near = neighbors_of(c, center, extent + rounding);
   const auto stands_for = [&](const Neighbor& n, std::size_t k) {
     const Vec3<double>& at = t.site[sites[k]];
-    return n.type == c.type[sites[k]] &&
-           std::abs(n.distance - std::sqrt(dot(at, at))) <= rounding;
+    return n.type == c.type[sites[k]] && std::abs(n.distance - std::sqrt(dot(at, at))) <= rounding;
   };
   for (std::size_t k = 0; k < sites.size(); ++k)
     if (std::ranges::none_of(near, [&](const Neighbor& n) { return stands_for(n, k); })) return 0;
