@@ -3,6 +3,7 @@ import gzip
 import sys
 import warnings
 
+import h5py
 import numpy as np
 import pytest
 
