@@ -392,7 +392,7 @@ class GsdReader : public FrameReader {
           "which is no particle that is a centre; expected -1 for particles in no body, and the "
           "number of a particle that has its own number for all others",
           within, wrong, (*body)[wrong]));
-    else if (within > 0)
+    else if (within > 0 || floppy == 0)  // all -1: said, by a file that has it, of each particle
       c.topology.body = std::move(center);
     if (floppy > 0)
       c.warnings.push_back(fmt::format(

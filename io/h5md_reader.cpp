@@ -134,6 +134,8 @@ class H5mdReader : public FrameReader {
     read_connectivity(root, members, asked_for_, index, c);
     if (const auto absent = std::ranges::count(parts[0].id, -1); absent > 0)
       keep_first(c, n - std::size_t(absent));
+    if (root.has("parameters/perrin/no_sites"))
+      c.topology.body.assign(c.position.size(), Topology::no_body);
     if (groups_.size() > 1 && !asked_for_) {
       std::vector<std::string> names;
       for (const H5mdGroup& group : groups_) names.push_back(group.name());

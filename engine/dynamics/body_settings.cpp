@@ -184,31 +184,77 @@ void adopt_bodies(const std::map<std::string, BodySettings>& settings, Configura
   if (c.orientation.empty()) c.orientation.assign(c.position.size(), {});
 }
 
-/// Whether there are particles in no body at the distances of its sites from this centre.
-bool has_sites_already(const Configuration& c, std::uint32_t center) {
-  const Topology& t = c.topology;
+struct Neighbor {
+  std::uint32_t type;
+  Vec3<double> off;  // from the centre
+  double distance;
+};
+
+/// Particles in no body that are not further from this centre than `reach`.
+std::vector<Neighbor> neighbors_of(const Configuration& c, std::uint32_t center, double reach) {
   const auto images = images_of(c.box);
+  std::vector<Neighbor> found;
+  for (std::uint32_t id = 0; id < c.position.size(); ++id) {
+    if (c.topology.body[id] != Topology::no_body) continue;
+    const Vec3<double> off = images.nearest(c.position[id] - c.position[center]);
+    const double distance = std::sqrt(dot(off, off));
+    if (distance <= reach) found.push_back({c.type[id], off, distance});
+  }
+  return found;
+}
+
+double distance_of(const Vec3<double>& a, const Vec3<double>& b) {
+  const Vec3<double> r = a - b;
+  return std::sqrt(dot(r, r));
+}
+
+/// How often particles in no body are arranged about this centre as its sites are, each at its
+/// distance from the centre and from the others, since the orientation is not known yet: 0, 1, or 2
+/// for more, as on a lattice.
+int arrangements_of_sites(const Configuration& c, std::uint32_t center) {
+  const Topology& t = c.topology;
   const Vec3<double> edge = c.box.length;
   std::vector<std::uint32_t> sites;
   double extent = 0;
   for (std::uint32_t id = center + 1; id < c.position.size(); ++id)
     if (t.body[id] == center)
       sites.push_back(id), extent = std::max(extent, std::sqrt(dot(t.site[id], t.site[id])));
-  // Files may have single precision; the orientation of the body is not known yet.
-  const double rounding = 1e-4 * extent + 1e-6 * std::max({edge.x, edge.y, edge.z});
-  std::vector<std::uint32_t> found;  // each stands for one site
-  for (const std::uint32_t site : sites) {
-    const double distance = std::sqrt(dot(t.site[site], t.site[site]));
-    for (std::uint32_t id = 0; id < c.position.size(); ++id) {
-      if (t.body[id] != Topology::no_body || c.type[id] != c.type[site]) continue;
-      const Vec3<double> off = images.nearest(c.position[id] - c.position[center]);
-      if (std::abs(std::sqrt(dot(off, off)) - distance) > rounding) continue;
-      if (std::ranges::find(found, id) != found.end()) continue;
-      found.push_back(id);
-      break;
+  if (sites.empty()) return 0;
+  // Files may have single precision, or three decimals: coordinates are off by 5e-4, and distances
+  // by 1.8e-3 at most.
+  const double rounding = 5e-3 * extent + 1e-6 * std::max({edge.x, edge.y, edge.z});
+  const std::vector<Neighbor> near = neighbors_of(c, center, extent + rounding);
+  const auto stands_for = [&](const Neighbor& n, std::size_t k) {
+    const Vec3<double>& at = t.site[sites[k]];
+    return n.type == c.type[sites[k]] && std::abs(n.distance - std::sqrt(dot(at, at))) <= rounding;
+  };
+  for (std::size_t k = 0; k < sites.size(); ++k)
+    if (std::ranges::none_of(near, [&](const Neighbor& n) { return stands_for(n, k); })) return 0;
+  std::vector<std::size_t> chosen, found;  // of `near`, for the first sites; for all, sorted
+  for (std::size_t next = 0;;) {
+    const std::size_t k = chosen.size();
+    if (k == sites.size()) {
+      std::vector<std::size_t> all = chosen;
+      std::ranges::sort(all);
+      if (!found.empty() && all != found) return 2;
+      found = std::move(all), next = near.size();
+    }
+    const auto fits = [&](std::size_t n) {
+      if (!stands_for(near[n], k)) return false;
+      for (std::size_t j = 0; j < k; ++j)
+        if (chosen[j] == n || std::abs(distance_of(near[n].off, near[chosen[j]].off) -
+                                       distance_of(t.site[sites[k]], t.site[sites[j]])) > rounding)
+          return false;
+      return true;
+    };
+    while (next < near.size() && !fits(next)) ++next;
+    if (next < near.size()) {
+      chosen.push_back(next), next = 0;
+    } else {  // the last one stands for another site, or for none
+      if (chosen.empty()) return found.empty() ? 0 : 1;
+      next = chosen.back() + 1, chosen.pop_back();
     }
   }
-  return !sites.empty() && found.size() == sites.size();
 }
 
 void refuse_sites_twice(const Configuration& c, const std::string& file,
@@ -218,14 +264,22 @@ void refuse_sites_twice(const Configuration& c, const std::string& file,
   std::map<std::uint32_t, std::vector<std::uint32_t>> looked;  // by type, centres
   for (std::uint32_t id = 0; id < c.position.size(); ++id)
     if (t.body[id] == id && looked[c.type[id]].size() < enough) looked[c.type[id]].push_back(id);
-  for (const auto& [type, centers] : looked)
-    if (std::ranges::all_of(centers, [&](std::uint32_t id) { return has_sites_already(c, id); }))
+  for (const auto& [type, centers] : looked) {
+    bool all = true, once = false;  // once: more than a lattice about some centre
+    for (const std::uint32_t id : centers) {
+      const int count = arrangements_of_sites(c, id);
+      once = once || count == 1;
+      if (!(all = count > 0)) break;
+    }
+    if (all && once)
       report(path_of(c.types[type]),
              fmt::format("{} has these sites among its particles already, in no body: particles of "
-                         "their types are as far from particle {} of type {} as its sites. They "
+                         "their types are about particle {} of type {} as its sites are. They "
                          "would be there twice: expected the bodies' centres alone, or a file that "
-                         "has bodies, as the observer \"gsd\" writes it",
+                         "has bodies, as the observer \"gsd\" writes it, or says of its particles "
+                         "that they are in none (docs/guide/orientations.md)",
                          file, centers.front(), c.types[type]));
+  }
 }
 
 }  // namespace
@@ -246,7 +300,8 @@ void add_bodies(const std::map<std::string, BodySettings>& settings, Configurati
         report(path + ".at", "must have no z component: the system has two dimensions");
     }
   }
-  if (!c.topology.body.empty()) return adopt_bodies(settings, c, report);
+  if (std::ranges::any_of(c.topology.body, [](auto id) { return id != Topology::no_body; }))
+    return adopt_bodies(settings, c, report);
   const std::size_t before = c.position.size();
   Topology& t = c.topology;
   t.body.assign(before, Topology::no_body), t.site.assign(before, {});

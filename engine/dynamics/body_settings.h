@@ -50,7 +50,8 @@ using ReportMistake = std::function<void(const std::string&, const std::string&)
 void add_bodies(const std::map<std::string, BodySettings>& settings, Configuration& configuration,
                 const ReportMistake& report);
 /// When masses are known: masses and moments of inertia of the centres. Refuses a start from a file
-/// that has the sites among its particles and does not say so: they would be there twice.
+/// that has the sites among its particles and does not say which are in bodies (its name; else
+/// empty): they would be there twice.
 void weigh_bodies(const std::map<std::string, BodySettings>& settings, const std::string& file,
                   Configuration& configuration, const ReportMistake& report);
 /// When orientations are known: puts sites where their bodies are.

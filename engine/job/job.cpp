@@ -291,6 +291,20 @@ static std::string origin(const JsonFile& job) {
                                                                : "";
 }
 
+static std::ptrdiff_t within_bodies(const Topology& t) {
+  return std::ranges::count_if(t.body, [](auto center) { return center != Topology::no_body; });
+}
+
+/// Of a file, for a job without "bodies"; says so, or nothing.
+static std::string leave_out_bodies(Topology& t) {
+  const auto within = within_bodies(t);
+  t.body.clear();
+  if (within == 0) return {};
+  return fmt::format(
+      "the rigid bodies of {} particles (particles/body) are left out: the job has no \"bodies\"",
+      within);
+}
+
 void Job::make_system(Archive* restored) {
   const auto mistake = [this](const std::string& path, const std::string& what) {
     report(path, what);
@@ -299,6 +313,7 @@ void Job::make_system(Archive* restored) {
     context_.no_system = true;
     return refuse_planar("this stage has three dimensions");
   }
+  std::string silent;  // a file that does not say which of its particles are in bodies
   if (restored) {
     archive_configuration(*restored, configuration_);
     look_at_start(*restored);
@@ -311,7 +326,7 @@ void Job::make_system(Archive* restored) {
         throw UserError("a type's name ends in \"" + std::string(absent_ending) +
                         "\": rename it, particles of such types are not there");
       if (!settings_.reservoir.empty() &&
-          !(configuration_.orientation.empty() && configuration_.topology.body.empty()))
+          (!configuration_.orientation.empty() || within_bodies(configuration_.topology) > 0))
         return report("reservoir",
                       "cannot be combined with a file that has orientations or rigid bodies: its "
                       "particles are single ones without orientations");
@@ -323,14 +338,10 @@ void Job::make_system(Archive* restored) {
       return report("system", e.what());
     }
     for (const std::string& what : configuration_.warnings) warn("system", what);
-    if (std::vector<std::uint32_t>& body = configuration_.topology.body;
-        settings_.bodies.empty() && !body.empty()) {
-      warn("system",
-           fmt::format("the rigid bodies of {} particles (particles/body) are left out: "
-                       "the job has no \"bodies\"",
-                       std::ranges::count_if(body, [](auto b) { return b != Topology::no_body; })));
-      body.clear();
-    }
+    if (configuration_.topology.body.empty()) silent = origin(file_);
+    if (settings_.bodies.empty())
+      if (const auto what = leave_out_bodies(configuration_.topology); !what.empty())
+        warn("system", what);
     if (!settings_.bodies.empty() && check_parts(configuration_).empty())
       add_bodies(settings_.bodies, configuration_, mistake);
   }
@@ -343,7 +354,7 @@ void Job::make_system(Archive* restored) {
     resolve_attributes(settings_.attributes, configuration_, context_.seed, restored != nullptr,
                        mistake);
     const bool bodies = !settings_.bodies.empty();
-    if (!restored && bodies) weigh_bodies(settings_.bodies, origin(file_), configuration_, mistake);
+    if (!restored && bodies) weigh_bodies(settings_.bodies, silent, configuration_, mistake);
     if (!restored && (bodies || settings_.orientations))
       resolve_orientations(settings_.orientations.value_or(OrientationSettings{}), configuration_,
                            context_.seed, mistake);

@@ -103,6 +103,8 @@ class _File:
         self.fixed(own + "diameter", _rows(frame, "diameters", 1), np.float64, "position")
         self.fixed(own + "moment_of_inertia", _rows(frame, "moments_of_inertia", 3), np.float64,
                    "moment_of_inertia")
+        if frame.bodies is not None and not frame.sites.any():
+            self.file[own + "no_sites"] = np.int32(1)  # it is known that no particle is one
         for name, values in frame.attributes.items():
             self.fixed(f"{own}attributes/{name}", values, np.float64)
         for name in LISTS:

@@ -668,6 +668,65 @@ class Bodies(JobCase):
         with h5py.File(self.path("free", "trajectory.h5")) as file:
             self.assertEqual(file["particles/all/position/value"].shape[1], 216 * 7)
 
+    def lammps_file(self, name, edge, types, places, digits=6):
+        """A data file of single particles in a cube."""
+        with open(self.path(name), "w") as out:
+            out.write(f"\n\n{len(places)} atoms\n2 atom types\n\n" + "".join(
+                f"0 {edge} {k}lo {k}hi\n" for k in "xyz"))
+            out.write("\nMasses\n\n1 1\n2 1\n\nAtoms # atomic\n\n")
+            for k, (type, at) in enumerate(zip(types, places)):
+                out.write(f"{k + 1} {type} " + " ".join(f"{x:.{digits}f}" for x in at) + "\n")
+        return self.path(name)
+
+    def test_sites_are_found_by_their_arrangement(self):
+        """Particles as far from a centre as its sites, which are arranged otherwise about it, are
+        no sites of its; files with three decimals are found to have theirs."""
+        n, pairs = 6, [{"types": list(p), "epsilon": 1, "sigma": 1e-3} for p in ("11", "12", "22")]
+        force = {"type": "wca", "pairs": pairs}
+
+        def bodies(*places):
+            return {"2": {"sites": [{"type": "1", "at": list(at)} for at in places]}}
+
+        def free(text):
+            self.run_job(text, folder="free")
+
+        def there(text):
+            self.refused(text, "bodies.2: .* are about particle 0 of type 2 as its sites are")
+
+        # The neighbours on a simple cubic lattice are at the distance of (0, 0.6, 0.8), too, and
+        # there are three pairs of them. With one pair alone the dumbbell is there, turned.
+        sites = numpy.indices((n, n, n)).reshape(3, -1).T + [0.5, 0.5, 0.5]
+        around = numpy.array([[3, 3, 3], [4, 3, 3], [2, 3, 3], [3, 4, 3], [3, 3, 4]])
+        lattice = self.lammps_file("lattice", n, [2, *[1] * (n**3 - 1)], sites)
+        pair = self.lammps_file("pair", n, [2, 1, 1], around[:3])
+        three = self.lammps_file("three", n, [2, 1, 1, 1], around[[0, 1, 3, 4]])
+        four = self.lammps_file("four", n, [2, 1, 1, 1, 1], around)
+        ends, corner = [(0, 0.6, 0.8), (0, -0.6, -0.8)], [(1, 0, 0), (0, 1, 0), (0, 0, 1)]
+        turned = [(0.6 * x - 0.8 * y, 0.8 * x + 0.6 * y, z) for x, y, z in corner]
+        moments = {"moments_of_inertia": [1, 1, 1]}  # places are as they are said
+        for path, places, check in (
+                (lattice, ends, free), (pair, ends, there), (three, ends, free),
+                (three, corner, there), (three, turned, there), (pair, corner, free),
+                # What stands for the first sites is no part of the whole.
+                (four, [(0, 1, 0), (0, 0, 1), (0, 0, -1), (1, 0, 0)], there),
+                (four, [(1, 0, 0), (0, 1, 0), (0, 0.6, 0.8)], free),
+                (pair, [(1, 0, 0), (-1, 0, 0), (1, 0, 0.01)], free)):
+            check(self.from_file(path, forces=[force],
+                                 bodies={"2": {**bodies(*places)["2"], **moments}}))
+        # Dumbbells, a centre between two sites; the third decimal moves a site by 1e-3 of 0.5.
+        rng, types, places = numpy.random.default_rng(7), [], []
+        for at in numpy.indices((4, 4, 4)).reshape(3, -1).T * 3 + 1.5:
+            u = rng.normal(size=3)
+            u /= 2 * numpy.linalg.norm(u)
+            types += [2, 1, 1]
+            places += [at + rng.uniform(-0.5, 0.5, 3)]
+            places += [places[-1] + u, places[-1] - u]
+        for digits in (3, 4, 6):
+            path = self.lammps_file("dumbbells", 12, types, places, digits)
+            there(self.from_file(path, forces=[force], bodies=bodies((0.5, 0, 0), (-0.5, 0, 0))))
+        for at in (0.49, 0.51):
+            free(self.from_file(path, forces=[force], bodies=bodies((at, 0, 0), (-at, 0, 0))))
+
     def misfits(self, path, forces):
         (a, b, c), type = TRIMER["D"]["sites"], {"type": "S"}
         none = self.from_file(path)

@@ -3,6 +3,7 @@ import gzip
 import sys
 import warnings
 
+import h5py
 import numpy as np
 import pytest
 
@@ -183,12 +184,29 @@ def test_sites_of_a_frame_are_not_added_again(recorded):
     again = start({**dumbbells(), "system": last.without(last.types == 1)}).frame()
     np.testing.assert_array_equal(again.bodies, frame.bodies)
     np.testing.assert_allclose(again.box.nearest(again.positions - frame.positions), 0, atol=1e-5)
+    last.bodies = np.full(len(last), -1)  # all are free
+    assert len(start({**dumbbells(), "system": last, "forces": []})) == 320
+    last.bodies = None
+    with h5py.File(folder / "trajectory.h5", "r+") as file:
+        file["parameters/perrin/no_sites"] = 1
+    with perrin.open(folder / "trajectory.h5") as trajectory:
+        assert trajectory[-1].bodies is None
+    system = {"type": "file", "path": str(folder / "trajectory.h5"), "frame": -1}
+    assert len(start({**dumbbells(), "system": system, "forces": []})) == 320
     last.positions[last.types == 1] += 0.01  # particles of type A that are free
     assert len(start({**dumbbells(), "system": last, "forces": []})) == 320
     pytest.importorskip("gsd.hoomd")
     frame.bodies = None
     with pytest.raises(perrin.JobError, match=pattern):
         start({**dumbbells(), "system": frame.to_hoomd()})
+    import gsd.hoomd
+    with gsd.hoomd.open(folder / "free.gsd", "w") as file:
+        file.file.write_chunk("particles/body", np.full(len(frame), -1, np.int32))
+        file.append(frame.to_hoomd())
+    system = {"type": "file", "path": str(folder / "free.gsd")}
+    assert len(start({**dumbbells(), "system": system, "forces": []})) == 320
+    free = start({**dumbbells(), "bodies": {}, "system": system, "forces": []})
+    assert len(free) == 192 and free.frame().bodies is None
 
 
 def test_bodies_of_gsd_files_are_read(recorded, monkeypatch):

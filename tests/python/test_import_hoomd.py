@@ -1066,6 +1066,64 @@ pair.directors["A"] = {directors}
         assert any(why in told for _, told in imported(tmp_path, text).not_understood)
 
 
+PATCH = """
+{name} = hoomd.md.pair.aniso.PatchyLJ(nlist=cell, default_r_cut=2.9)
+{name}.params[("A", "A")] = dict(pair_params=dict(epsilon=1, sigma=1),
+                                 envelope_params=dict(alpha=1, omega=10))
+{name}.directors["A"] = [{along}]
+"""
+OTHERS = {"patch": PATCH.replace("epsilon=1", "epsilon=2").format(
+    name="other", along="(0, 0, 1)"), "ellipsoid": """
+other = hoomd.md.pair.aniso.GayBerne(nlist=cell, default_r_cut=2.5)
+other.params[("A", "A")] = dict(epsilon=1, lperp=0.3, lpar=0.5)
+""", "dipole": """
+other = hoomd.md.pair.aniso.Dipole(nlist=cell, default_r_cut=2.5)
+other.params[("A", "A")] = dict(A=1, kappa=0)
+other.mu["A"] = (0, 0, 2)
+"""}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_axes_of_two_potentials(tmp_path, name):
+    """Particles have one axis for all potentials, in all runs; one that is x already is one."""
+    plain(tmp_path / "state.gsd", n=4, edge=8.0)
+    both = TAIL.replace("forces=[pair]", "forces=[pair, other]")
+    later = TAIL.replace("sim.run(0)", "sim.run(4)\nintegrator.forces = [other]\nsim.run(4)")
+    for tail in (both, later):
+        for along in ("(1, 0, 0)", "(0, 1, 0)"):
+            text = HEAD + PATCH.format(name="pair", along=along) + OTHERS[name] + tail
+            assert any("whose axes of A differ" in why
+                       for _, why in imported(tmp_path, text).not_understood)
+        text = HEAD + PATCH.format(name="pair", along="(0, 0, 3)") + OTHERS[name] + tail
+        result = imported(tmp_path, text)
+        assert not result.not_understood, result.not_understood
+        assert len(result.jobs) == (1 if tail == both else 2)
+        run_all(tmp_path, result)
+
+
+def test_axes_after_other_runs(tmp_path):
+    """Frames are turned in the start: where the first job has none, or has forces along x, what
+    follows is listed."""
+    plain(tmp_path / "state.gsd", n=4, edge=8.0)
+    first = """
+pair = hoomd.md.pair.LJ(nlist=cell, default_r_cut=2.0)
+pair.params[("A", "A")] = dict(epsilon=1.0, sigma=1.0)
+"""
+    active = ACTIVE.removeprefix(HEAD).removesuffix(TAIL)
+    late = TAIL.replace("sim.run(0)", "sim.run(4)\nintegrator.forces = [other]\nsim.run(4)")
+    later = late.replace("integrator.forces = [other]", """pair.params[("A", "A")] = dict(
+    epsilon=2.0, sigma=1.0)
+sim.run(4)
+integrator.forces = [other]""")
+    result = imported(tmp_path, HEAD + first + OTHERS["patch"] + late)
+    assert not result.not_understood and "orientations" in result.jobs[0]
+    run_all(tmp_path, result)
+    for text, said in ((first + OTHERS["patch"] + later, "follows others without orientations"),
+                       (active + OTHERS["patch"] + late, "an active force along x")):
+        told = imported(tmp_path, HEAD + text).not_understood
+        assert any(said in why for _, why in told), told
+
+
 ACTIVE = HEAD + """
 pair = hoomd.md.force.Active(filter=hoomd.filter.All())
 pair.active_force["A"] = (2, 0, 0)
@@ -1101,6 +1159,43 @@ def test_frictions_of_rotation(tmp_path, method, moments, wanted):
     assert result.job["orientations"]["moments_of_inertia"]["A"] == [0, 0, 0]
     with simulated(tmp_path, result) as sim:
         assert not sim.moments_of_inertia.any()
+
+
+@pytest.mark.parametrize("method", ["Langevin(filter=hoomd.filter.All(), kT=1.5)",
+                                    "Brownian(filter=hoomd.filter.All(), kT=1.5)",
+                                    "OverdampedViscous(filter=hoomd.filter.All())"])
+def test_rotation_of_a_state_that_is_not_there(tmp_path, method):
+    text = ACTIVE.replace("ConstantVolume(filter=hoomd.filter.All())", method).replace(
+        "forces=[pair]", "forces=[pair], integrate_rotational_dof=True")
+    told = [why for _, why in imported(tmp_path, text).not_understood]
+    assert "the file state.gsd is not there" in told[0] and len(told) == 2
+    assert "moments of inertia of the state are not known" in told[1]
+    text = HEAD + PATCH.format(name="pair", along="(0, 0, 1)") + TAIL
+    told = [why for _, why in imported(tmp_path, text).not_understood]
+    assert told[1:] == ["an anisotropic pair potential of types that are not known"]
+
+
+@pytest.mark.parametrize("values", [{}, {"orientation": [1, 0, 0, 0]}, {
+    "moment_inertia": [0.1, 0.1, 0.1]}, {"orientation": [0, 0.6, 0, 0.8]}])
+@pytest.mark.parametrize("along", [None, (1, 0, 0), (0, 0.6, 0.8)])
+def test_orientations_that_nobody_says(tmp_path, values, along):
+    """Frames of HOOMD-blue's states are those of space where a file says nothing; axes of patches
+    are then along the director itself."""
+    plain(tmp_path / "state.gsd", n=4, edge=8.0)
+    data = {**Frame(str(tmp_path / "state.gsd")).data, **{
+        f"particles/{name}": np.tile(value, (64, 1)).astype("f4")
+        for name, value in values.items()}}
+    write(str(tmp_path / "state.gsd"), data)
+    text = ACTIVE if along is None else HEAD + PATCH.format(name="pair", along=along) + TAIL
+    result = imported(tmp_path, text)
+    assert not result.not_understood, result.not_understood
+    m = np.array(along or (1, 0, 0))
+    w, v = np.split(np.array(values.get("orientation", [1, 0, 0, 0])), [1])
+    m = m + 2 * np.cross(v, np.cross(v, m) + w * m)
+    with simulated(tmp_path, result) as sim:
+        w, x, y, z = sim.orientations.T
+        axes = np.stack([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)], 1)
+        np.testing.assert_allclose(axes, np.tile(m, (64, 1)), atol=1e-6)
 
 
 def test_active_rotational_diffusion(tmp_path):

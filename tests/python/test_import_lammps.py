@@ -110,6 +110,52 @@ def test_shear_that_is_listed(tmp_path, change, why):
     assert any(why in told for _, told in result.not_understood), result.not_understood
 
 
+TILT, AXIS = "fix 2 all deform 1 xy erate 1.0 remap v\n", "fix 3 all deform 1 z erate 0.1\n"
+OTHER = "fix 3 all deform 1 xz erate 0.5 remap v\n"
+
+
+@pytest.mark.parametrize("first, second, why", [
+    (TILT, AXIS, "beside that of a tilt"), (AXIS, TILT, "beside that of a tilt"),
+    (TILT, OTHER, "a second fix deform of a tilt")])
+def test_shear_beside_another_deform(tmp_path, first, second, why):
+    """A stage has one: the shear that is first."""
+    result = job_of(tmp_path, (SHEAR % "nve").replace(TILT, first + second))
+    told = [(line.text.split()[1], said) for line, said in result.not_understood]
+    assert len(told) == 1 and told[0][0] == "3" and why in told[0][1], told
+    stage = result.job["stages"][0]
+    assert stage["shear"] == {"rate": 1.0} and "deform" not in stage
+
+
+def test_several_axes_of_deform(tmp_path):
+    """Each fix has an axis of its own: all are in the stage."""
+    text = (SHEAR % "nve").replace("velocity all ramp vx 0 3.0 y 0 3 sum yes\n", "").replace(
+        "prism 0 3 0 3 0 3 0 0 0", "block 0 3 0 3 0 3")
+    two = "fix 2 all deform 1 x scale 1.1\n" + AXIS.replace("erate 0.1", "scale 1.2")
+    result = job_of(tmp_path, text.replace(TILT, two))
+    assert not result.not_understood, result.not_understood
+    edge = 3 * 5 ** (1 / 3)  # of three cells of four at the density 0.8
+    assert result.job["stages"][0]["deform"] == {
+        "remap_velocities": False, "x": pytest.approx(1.1 * edge), "z": pytest.approx(1.2 * edge)}
+    result = job_of(tmp_path, text.replace(TILT, two.replace("z scale 1.2", "x scale 1.2")))
+    assert any("several fixes deform" in why for _, why in result.not_understood)
+
+
+@pytest.mark.parametrize("then, listed, noted", [
+    ("run 10", 0, 0), ("unfix 2\nrun 10", 1, 0),
+    ("unfix 2\nvelocity all create 1.0 7\nrun 10", 0, 0),
+    ("velocity all create 1.0 7\nrun 10", 0, 1),
+    ("fix 2 all deform 1 xy erate 0.5 remap v\nrun 10", 0, 1),
+    ("unfix 2\n" + OTHER + "run 10", 0, 1),
+    ("unfix 2\nrun 10\n" + TILT + "run 10\nrun 10", 1, 1)])
+def test_a_flow_that_changes(tmp_path, then, listed, noted):
+    """In LAMMPS velocities have the flow of the run before; those of a job are relative to that of
+    the stage."""
+    result = job_of(tmp_path, SHEAR % "nve" + then)
+    assert sum("particles keep the velocity of the flow" in why
+               for _, why in result.not_understood) == len(result.not_understood) == listed
+    assert sum("relative to the flow" in why for _, why in result.changed) == noted
+
+
 def test_velocities_that_are_added(tmp_path):
     """velocity set … sum yes adds; without it velocities are replaced."""
     text = SHEAR.replace("velocity all ramp vx 0 3.0 y 0 3 sum yes\n", "").replace(

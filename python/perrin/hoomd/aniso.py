@@ -9,6 +9,32 @@ from perrin.importing.write import Commented
 
 # Turns x into z: about y, by -90 degrees.
 TURN = np.array([np.sqrt(0.5), 0, -np.sqrt(0.5), 0])
+STILL = np.array([1.0, 0, 0, 0])
+
+
+def take_turns(script, turns):
+    """Of a potential: {type: the rotation of x to its axis, None where it has none}. Particles have
+    one frame, so that all potentials have the same axes."""
+    known = script.turns
+    for name, turn in turns.items():
+        before = known.get(name)
+        if before is not None and turn is not None and \
+                np.abs(matrix(before)[:, 0] - matrix(turn)[:, 0]).max() > 1e-6:
+            raise NotUnderstood(f"two anisotropic potentials whose axes of {name} differ: a job "
+                                "has one, x of the particle's frame")
+    for name, turn in turns.items():
+        if known.get(name) is None:
+            known[name] = turn
+    script.orientations = True
+    made = {name: STILL if turn is None else turn for name, turn in known.items()}
+    script.turned = made if any(abs(q[0]) < 1 for q in made.values()) else False
+
+
+def same_turns(one, two):
+    """Whether frames of particles are turned alike; False: they are not turned."""
+    names = {*(one or {}), *(two or {})}
+    return all(np.allclose((one or {}).get(name, STILL), (two or {}).get(name, STILL), atol=1e-6)
+               for name in names)
 
 
 def gay_berne(thing, entries, script):
@@ -40,7 +66,7 @@ def gay_berne(thing, entries, script):
     script.near(thing.line,
                 "pairs end at the distance r_cut in all directions; those of HOOMD-blue end nearer "
                 "where particles are side by side")
-    script.orientations, script.turned = True, {name: TURN for name in script.types}
+    take_turns(script, {name: TURN for name in script.types})
     return Commented(made, thing.line)
 
 
@@ -70,7 +96,7 @@ def dipole(thing, entries, script):
             raise NotUnderstood(f"mu of {name} is missing", line)
         vector_ = np.array(vector(mu[name], "mu", line))
         moments[name] = float(np.linalg.norm(vector_))
-        turns[name] = from_x(vector_)
+        turns[name] = from_x(vector_) if moments[name] else None
     screened = any(number(e.get("kappa"), "kappa", e["line"]) for e in acting)
     made = {"type": "dipole"} if not screened else {"type": "anisotropic_formula", "energy":
                                                     "C*exp(-k*r)*(cos_12 + 3*cos_1*cos_2)/r^3"}
@@ -84,9 +110,7 @@ def dipole(thing, entries, script):
         if entry and entry["r_cut"] != made["cutoff"]:
             one["cutoff"] = entry["r_cut"]
         made["pairs"].append(Commented(one, entry["line"] if entry else None))
-    script.orientations = True
-    if any(abs(q[0]) < 1 for q in turns.values()):
-        script.turned = turns
+    take_turns(script, turns)
     return Commented(made, thing.line)
 
 
@@ -103,7 +127,7 @@ def turned(data, turns):
     made, names = dict(data), list(turns)
     kinds = np.asarray(data.get("particles/typeid", np.zeros(n))).astype(int)
     turn = np.array([turns[name] for name in names])[kinds]
-    still = np.tile(np.array([1.0, 0, 0, 0]), (n, 1))
+    still = np.tile(STILL, (n, 1))
     made["particles/orientation"] = product(
         data.get("particles/orientation", still), turn).astype("f4")
     if "particles/angmom" in data:

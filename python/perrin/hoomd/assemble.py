@@ -3,6 +3,7 @@ import os
 
 import numpy as np
 
+from perrin.hoomd.aniso import same_turns
 from perrin.hoomd.output import merged
 from perrin.importing.lines import Line
 from perrin.importing.parts import continued, with_end
@@ -22,10 +23,11 @@ def assemble(script, last=True):
         job["seed"] = seed
     job["system"] = system(script)
     script.orientations |= bool(script.bodies)
+    go_on_turned(script)
     if script.orientations:
         still = script.rotation is None and not script.bodies and not diffusing(script)
-        job["orientations"] = {"moments_of_inertia": {name: [0, 0, 0] for name in script.types}} \
-            if still else {}
+        job["orientations"] = {**({"start": "aligned"} if aligned(script) else {}), **(
+            {"moments_of_inertia": {name: [0, 0, 0] for name in script.types}} if still else {})}
     if script.bodies and script.part == 1:
         job["bodies"] = script.bodies
     if script.constraints is not None:
@@ -49,6 +51,26 @@ def assemble(script, last=True):
     if not last:
         with_end(job)
     return job
+
+
+def go_on_turned(script):
+    """A part goes on with the orientations of the first one, whose start has turned frames."""
+    if script.part == 1:
+        script.first = script.orientations, script.turned
+    elif script.orientations and not script.first[0]:
+        script.list_line("particles that turn, in a job that follows others without orientations")
+    elif not same_turns(script.first[1], script.turned):
+        script.list_line("an anisotropic potential whose axis is not that of the jobs before")
+
+
+def aligned(script):
+    """Whether the start has the orientations that HOOMD-blue's states have where nobody says any,
+    (1, 0, 0, 0). A job would draw them at random where its file has nothing else."""
+    if script.part > 1 or script.frame is None:
+        return False
+    data = script.turned_data if script.turned_data is not None else script.frame.data
+    q = data.get("particles/orientation")
+    return q is None or bool((np.asarray(q) == [1, 0, 0, 0]).all())
 
 
 def diffusing(script):

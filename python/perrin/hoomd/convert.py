@@ -30,6 +30,7 @@ class Script(Statements, Objects, Runs, Groups):
         self.ran, self.part, self.friction = False, 1, False
         self.bodies, self.constraints = {}, None
         self.orientations = self.turned = self.uses_charges = False
+        self.turns, self.along_x, self.turned_data, self.first = {}, False, None, None
 
     def near(self, line, text):
         self.result.changed.append((line, text))

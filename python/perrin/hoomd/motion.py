@@ -201,6 +201,10 @@ class Method:
         default, own = thing.get("default_gamma_r", (1.0, 1.0, 1.0)), thing.table("gamma_r")
         made, moments = {}, script.moments() if script.rotation is not None else {
             name: [0.0] * 3 for name in script.types}
+        if moments is None:
+            script.list_line("frictions of the rotation: moments of inertia of the state are not "
+                             "known", thing.line)
+            return {}
         for name, inertia in moments.items():
             line = own.lines.get(name, thing.line)
             frictions = vector(own.get(name, default), "gamma_r", line)

@@ -105,12 +105,12 @@ def pair_forces(thing, script):
 
 
 def axial(thing, script):
-    """An anisotropic potential; a job has frames for one."""
+    """An anisotropic potential, along the axis of the particles' frames."""
     kind = thing.kind.removeprefix("Patchy")
     if thing.kind not in ("GayBerne", "Dipole") and (kind == thing.kind or kind not in FORMS):
         raise NotUnderstood(f"the anisotropic pair potential {thing.kind}")
-    if script.turned:
-        raise NotUnderstood("two anisotropic potentials")
+    if script.frame is None:
+        raise NotUnderstood("an anisotropic pair potential of types that are not known")
     if kind == thing.kind:
         return aniso_force(thing, pairs_of(thing, script), script)
     thing.only("nlist", "default_r_cut", "mode", "params", "r_cut", "directors")

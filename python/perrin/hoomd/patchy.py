@@ -3,6 +3,7 @@ the two particles, as a formula of the angles to the axes. A particle has one ax
 so one patch, or two that are opposite."""
 import numpy as np
 
+from perrin.hoomd.aniso import take_turns
 from perrin.hoomd.values import Unknown, number, vector
 from perrin.importing.lines import NotUnderstood
 from perrin.importing.quaternions import from_x
@@ -67,11 +68,8 @@ def patchy(thing, entries, form, parameters, script):
         elif entry["r_cut"] != made["cutoff"]:
             one["cutoff"] = entry["r_cut"]
         made["pairs"].append(Commented(one, entry["line"] if entry else None))
-    script.orientations = True
-    turns = {name: from_x(found[0]) if found else np.array([1.0, 0, 0, 0])
-             for name, found in patches.items()}
-    if any(abs(q[0]) < 1 for q in turns.values()):
-        script.turned = turns
+    take_turns(script, {name: from_x(found[0]) if found else None
+                        for name, found in patches.items()})
     return Commented(made, thing.line)
 
 

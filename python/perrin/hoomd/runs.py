@@ -93,7 +93,8 @@ class Runs:
             return
         path = os.path.join(self.folder, f"{self.name}-start.gsd")
         try:
-            gsd_file.write(path, turned(data, self.turned))
+            self.turned_data = turned(data, self.turned)
+            gsd_file.write(path, self.turned_data)
         except NotUnderstood as error:
             self.list_line(str(error), self.system.line)
             return
@@ -116,7 +117,9 @@ class Runs:
 
     def moments(self):
         """{type: moments of inertia}, of the first particle of each; bodies have those of the
-        job."""
+        job. None: the state is not known."""
+        if self.frame is None:
+            return None
         found = self.frame.get("particles/moment_inertia")
         kinds = self.frame.get("particles/typeid")
         made = {}
@@ -258,7 +261,9 @@ class Runs:
             self.list_line(f"rigid bodies: {type(error).__name__}: {error}", line)
 
     def forces(self, integrator):
-        made, self.friction, self.orientations, self.turned = [], False, False, False
+        made, self.friction = [], False
+        if not self.ran:  # what has turned goes on to turn
+            self.orientations, self.turned, self.turns, self.along_x = False, False, {}, False
         try:
             things = integrator.list("forces")
         except NotUnderstood as error:
@@ -285,7 +290,8 @@ class Runs:
             except (AttributeError, KeyError, TypeError, ValueError) as error:
                 self.list_line(f"{thing.path}: {type(error).__name__}: {error}", thing.line)
         self.exclusions = exclusions
-        if self.turned and any(f["type"] == "active_force" for f in made):
+        self.along_x |= any(f["type"] == "active_force" for f in made)
+        if self.turned and self.along_x:
             self.list_line("an active force along x beside a potential whose axis is z")
         return made
 

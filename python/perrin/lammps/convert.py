@@ -57,6 +57,7 @@ class Script(System, Groups, Styles, Charges, Runs):
         self.reactions, self.reservoir = [], {}
         self.whole = None  # the type that fills the box as one lattice
         self.ramp = None   # (plane, rate, line) of velocity ramp
+        self.flow = None   # `shear` of the last run, whose velocities particles have
 
     def keyword(self, word):
         if self.box is not None:
@@ -116,6 +117,8 @@ class Script(System, Groups, Styles, Charges, Runs):
             raise NotUnderstood(f"{name} after a run: a job has one system")
         if self.ran and (name in FORCES or name == "velocity" and words[2] == "create"):
             self.next_part()
+            if name == "velocity":
+                self.flow = None
         handler(rest, line)
 
     def next_part(self):

@@ -16,6 +16,9 @@ MOVING = tuple(k + of for of in ("", "/sphere", "/asphere")
                for k in ("nve", "nvt", "npt", "nph", "brownian")) + ("nvt/sllod",)
 
 
+TILTS = ("xy", "xz", "yz")
+
+
 class Fix:
     def __init__(self, line, group, style, words):
         self.line, self.group, self.style, self.words = line, group, style, words
@@ -288,7 +291,7 @@ def shear(script, fix, moved):
     else None. Thermostats of a job act on velocities relative to the flow, as those of nvt/sllod
     do."""
     words = fix.words[1:]
-    if words[0] not in ("xy", "xz", "yz"):
+    if words[0] not in TILTS:
         return None
     said = options(words[3:], {"remap": 1, "units": 1, "flip": 1})
     if words[1] != "erate" or said.get("remap") != ["v"]:
@@ -300,16 +303,22 @@ def shear(script, fix, moved):
     if ramp is not None and (ramp[0] != words[0] or abs(ramp[1] / script.units.of_time - rate) >
                              1e-6 * abs(rate)):
         raise NotUnderstood("velocity ramp: expected the flow of fix deform", ramp[2])
-    if ramp is None and not script.ran:
+    made = {"rate": rate, **({} if words[0] == "xy" else {
+        "flow": words[0][0], "gradient": words[0][1]})}
+    if ramp is None and made != script.flow:
         script.result.changed.append((fix.line, "velocities of a job are relative to the flow, "
-                                      "which is there from the start"))
-    script.ramp = None
-    return Commented({"rate": rate, **({} if words[0] == "xy" else {
-        "flow": words[0][0], "gradient": words[0][1]})}, fix.line)
+                                      "which is there from the start of the run"))
+    script.ramp, script.flow = None, made
+    return Commented(made, fix.line)
 
 
-def at_rest(script, moved):
+def at_rest(script, moved, line):
     """What belongs to a flow is refused where the box is at rest."""
+    if script.flow is not None:
+        script.flow = None
+        script.result.not_understood.append((line, "a run after shear: particles keep the velocity "
+                                             "of the flow in LAMMPS, and have none of it in the "
+                                             "job"))
     for fix in moved:
         if fix.style == "nvt/sllod":
             raise NotUnderstood("fix nvt/sllod without fix deform of a tilt", fix.line)

@@ -54,14 +54,7 @@ class Runs:
         motion = fixes.Motion(self, moved, steps)
         made = motion.integrators()
         self.result.changed += motion.notes
-        deform, shear = None, None
-        for fix in [f for f in self.fixes.values() if f.style == "deform"]:
-            shear = fixes.shear(self, fix, moved)
-            if shear is None:
-                deform, self.box = fixes.deformation(fix, self.box, step, steps, self.number)
-                deform = Commented(deform, fix.line)
-        if shear is None:
-            fixes.at_rest(self, moved)
+        deform, shear = self.box_changes(moved, step, steps, line)
         stage = {"type": "md", "steps": steps, **self.moving(made, held, step)}
         if deform is not None and steps:
             stage["deform"] = deform
@@ -73,6 +66,34 @@ class Runs:
             return
         self.react(stage)
         self.stage(stage, line)
+
+    def box_changes(self, moved, step, steps, line):
+        """`deform` and `shear` of a stage, which has one of the two: the shear."""
+        deform, shear, others = None, None, []
+        for fix in [f for f in self.fixes.values() if f.style == "deform"]:
+            if shear is not None and fix.words[1] in fixes.TILTS:
+                self.result.not_understood.append((
+                    fix.line, "a second fix deform of a tilt: a stage has one shear"))
+                continue
+            found = fixes.shear(self, fix, moved)
+            shear = shear or found
+            if found is None:
+                others.append(fix)
+        if shear is None:
+            fixes.at_rest(self, moved, line)
+        for fix in others:
+            if shear is not None:
+                self.result.not_understood.append((
+                    fix.line, "fix deform of an axis beside that of a tilt: a stage has one"))
+                continue
+            made, self.box = fixes.deformation(fix, self.box, step, steps, self.number)
+            before = {} if deform is None else deform
+            if before and before["remap_velocities"] != made["remap_velocities"] or \
+                    set(before) & set(made) & set("xyz"):
+                raise NotUnderstood("several fixes deform: expected other axes and the same remap",
+                                    fix.line)
+            deform = Commented({**before, **made}, fix.line)
+        return deform, shear
 
     def exchange(self, gas, md, steps, line):
         """A run with fix gcmc: turns of stages."""
