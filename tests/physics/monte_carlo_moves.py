@@ -87,10 +87,11 @@ class Moves(JobCase):
         types."""
         self.place("A" * 5 + "B" * 5, 7)
         sweeps = 4000
+        pairs = {"type": "gaussian_core", "cutoff": 3.0, "pairs": [  # the box is one cell
+            {"types": list(names), "epsilon": 0.1, "sigma": 1} for names in ("AA", "AB", "BB")]}
         for trials in (0.03, 0.33):
             self.run_job(job({"type": "file", "path": self.path("start.xyz")},
-                             [self.wave(7, {"A": 0.1, "B": 0.1})],
-                             stage(sweeps, swap={"trials": trials}),
+                             [pairs], stage(sweeps, swap={"trials": trials}),
                              observers=[{"type": "acceptance", "stride": 100}]))
             made = self.column("swap_trials", file="acceptance.h5")
             made = made[numpy.isfinite(made)].sum()
