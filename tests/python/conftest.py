@@ -36,6 +36,9 @@ def program():
     return os.environ["PERRIN"]
 
 
+GAS_TIMESTEP = 0.004
+
+
 @pytest.fixture
 def liquid():
     """256 particles of a Lennard-Jones liquid that goes on for as long as it is run."""
@@ -62,3 +65,14 @@ def thermostatted(liquid):
                        {"type": "md", "steps": 120,
                         "integrator": {"type": "langevin", "timestep": 0.005, "temperature": 0.8,
                                        "friction": 1.0}}]}
+
+
+@pytest.fixture
+def gas():
+    """64 particles in a tilted box, without forces of their own."""
+    return {"seed": 3, "device": DEVICE,
+            "system": {"type": "parts", "box": [8, 9, 10], "tilts": [1, 0.5, -1],
+                       "parts": [{"type": "random", "particles": {"A": 64}}]},
+            "velocity": {"temperature": 1.0}, "forces": [],
+            "stages": [{"type": "md", "integrator": {"type": "velocity_verlet",
+                                                     "timestep": GAS_TIMESTEP}}]}

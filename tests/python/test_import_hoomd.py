@@ -966,18 +966,25 @@ pair.params[("A", "A")] = dict(epsilon=0.0, sigma=0.7)
     assert any("the integrator brownian beside constraints" in w for _, w in result.not_understood)
 
 
+def turned(tmp_path, seed):
+    """64 particles that look anywhere: what state.gsd has of them, and their quaternions."""
+    plain(tmp_path / "state.gsd", n=4, edge=8.0)
+    rng, data = np.random.default_rng(seed), dict(Frame(str(tmp_path / "state.gsd")).data)
+    q = rng.normal(size=(64, 4))
+    q /= np.linalg.norm(q, axis=1)[:, None]
+    data["particles/orientation"] = q.astype("f4")
+    data["particles/moment_inertia"] = np.full((64, 3), 0.1, "f4")
+    write(str(tmp_path / "state.gsd"), data)
+    return data, q
+
+
 @pytest.mark.parametrize("mu", [(1.5, 0, 0), (0, 0.9, 0), (0, 0, -1.2), (0.6, 0.8, 0)])
 @pytest.mark.parametrize("kappa", [0.0, 0.8])
 def test_dipoles(tmp_path, mu, kappa):
     """Dipole, with and without screening, along any vector of the frame: HOOMD-blue's formula; its
     U_dd with r the vector between the particles."""
-    plain(tmp_path / "state.gsd", n=4, edge=8.0)
-    rng, data, n = np.random.default_rng(4), dict(Frame(str(tmp_path / "state.gsd")).data), 64
-    q = rng.normal(size=(n, 4))
-    q /= np.linalg.norm(q, axis=1)[:, None]
-    data["particles/orientation"] = q.astype("f4")
-    data["particles/moment_inertia"] = np.full((n, 3), 0.1, "f4")
-    write(str(tmp_path / "state.gsd"), data)
+    data, q = turned(tmp_path, seed=4)
+    n = len(q)
     text = HEAD + f"""
 pair = hoomd.md.pair.aniso.Dipole(nlist=cell, default_r_cut=3.0)
 pair.params[("A", "A")] = dict(A=1.4, kappa={kappa})
@@ -1012,13 +1019,8 @@ PATCHY = {
 def test_patches(tmp_path, kind, directors, mode):
     """Patchy…: HOOMD-blue's formula, an isotropic potential times the envelope of each patch of
     both particles."""
-    plain(tmp_path / "state.gsd", n=4, edge=8.0)
-    rng, data, n = np.random.default_rng(6), dict(Frame(str(tmp_path / "state.gsd")).data), 64
-    q = rng.normal(size=(n, 4))
-    q /= np.linalg.norm(q, axis=1)[:, None]
-    data["particles/orientation"] = q.astype("f4")
-    data["particles/moment_inertia"] = np.full((n, 3), 0.1, "f4")
-    write(str(tmp_path / "state.gsd"), data)
+    data, q = turned(tmp_path, seed=6)
+    n = len(q)
     values, pair = PATCHY[kind]
     alpha, omega = 0.9, 12.0
     text = "import math\n" + HEAD + f"""

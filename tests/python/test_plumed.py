@@ -6,25 +6,12 @@ import numpy as np
 import pytest
 
 import perrin
-from conftest import DEVICE
+from conftest import GAS_TIMESTEP as TIMESTEP
 
 pytest.importorskip("plumed")
 if not os.path.exists(os.environ.get("PLUMED_KERNEL", "")):
     pytest.skip("PLUMED_KERNEL names no library", allow_module_level=True)
 from perrin.plumed import plumed_force  # noqa: E402
-
-TIMESTEP = 0.004
-
-
-@pytest.fixture
-def gas(liquid):
-    """64 particles in a tilted box, without forces of their own."""
-    return {"seed": 3, "device": DEVICE,
-            "system": {"type": "parts", "box": [8, 9, 10], "tilts": [1, 0.5, -1],
-                       "parts": [{"type": "random", "particles": {"A": 64}}]},
-            "velocity": {"temperature": 1.0}, "forces": [],
-            "stages": [{"type": "md", "integrator": {"type": "velocity_verlet",
-                                                     "timestep": TIMESTEP}}]}
 
 
 def simulation(gas, lines, **more):

@@ -4,23 +4,10 @@ import numpy as np
 import pytest
 
 import perrin
-from conftest import DEVICE
+from conftest import GAS_TIMESTEP as TIMESTEP
 
 pysages = pytest.importorskip("pysages")
 from perrin.pysages import pysages_force  # noqa: E402
-
-TIMESTEP = 0.004
-
-
-@pytest.fixture
-def gas(liquid):
-    """64 particles in a tilted box, without forces of their own."""
-    return {"seed": 3, "device": DEVICE,
-            "system": {"type": "parts", "box": [8, 9, 10], "tilts": [1, 0.5, -1],
-                       "parts": [{"type": "random", "particles": {"A": 64}}]},
-            "velocity": {"temperature": 1.0}, "forces": [],
-            "stages": [{"type": "md", "integrator": {"type": "velocity_verlet",
-                                                     "timestep": TIMESTEP}}]}
 
 
 def test_it_is_the_bias_of_the_engine(gas):
