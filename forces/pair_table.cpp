@@ -1,4 +1,5 @@
 // Tabulated pair potentials.
+#include "engine/components/wrapped_force.h"
 #include "forces/pair_force.h"
 #include "forces/spline.h"
 
@@ -28,23 +29,15 @@ struct TabulatedPair {
 };
 
 /// The force around the potential, and the tables that its coefficients point to.
-class PairTableForce : public Force {
+class PairTableForce final : public WrappedForce {
  public:
   PairTableForce(std::unique_ptr<Force> force, std::vector<std::shared_ptr<const Spline>> splines)
-      : Force(force->traits()), splines_(std::move(splines)), force_(std::move(force)) {
+      : WrappedForce(std::move(force)), splines_(std::move(splines)) {
     for (const auto& spline : splines_) traits_.fingerprint += spline->fingerprint();
-  }
-
-  void compute(StepContext& context, const ForceOutput& output) override {
-    force_->compute(context, output);
-  }
-  bool compute_box_work(StepContext& context, const BoxWork& work) override {
-    return force_->compute_box_work(context, work);
   }
 
  private:
   std::vector<std::shared_ptr<const Spline>> splines_;
-  std::unique_ptr<Force> force_;
 };
 
 std::unique_ptr<Force> make_pair_table(const PairSettings<TabulatedPair>& given, Setup& setup) {

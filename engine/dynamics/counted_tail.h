@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "engine/components/force.h"
 #include "engine/components/setup.h"
+#include "engine/components/wrapped_force.h"
 
 namespace perrin {
 
@@ -23,14 +23,11 @@ struct TailMatrix {
 };
 
 /// Another force in all but correction().
-class CountedTail final : public Force {
+class CountedTail final : public WrappedForce {
  public:
   /// `counts`: [type], of those that are there.
   CountedTail(std::unique_ptr<Force> force, TailMatrix tail, std::vector<std::int64_t> counts)
-      : Force(force->traits()),
-        force_(std::move(force)),
-        tail_(std::move(tail)),
-        counts_(std::move(counts)) {}
+      : WrappedForce(std::move(force)), tail_(std::move(tail)), counts_(std::move(counts)) {}
 
   const TailMatrix& tail() const { return tail_; }
   void set_counts(std::vector<std::int64_t> counts) { counts_ = std::move(counts); }
@@ -38,24 +35,8 @@ class CountedTail final : public Force {
   ForceCorrection correction(const Box& box) const override {
     return tail_.correction(counts_, box.volume());
   }
-  bool prepare(const Integrator& integrator) override { return force_->prepare(integrator); }
-  void compute(StepContext& s, const ForceOutput& output) override { force_->compute(s, output); }
-  void compute_trials(StepContext& s, const TrialMoves& trials) override {
-    force_->compute_trials(s, trials);
-  }
-  void run_trial_chains(StepContext& s, const TrialChains& chains) override {
-    force_->run_trial_chains(s, chains);
-  }
-  bool compute_box_work(StepContext& s, const BoxWork& work) override {
-    return force_->compute_box_work(s, work);
-  }
-  MomentumChange momentum_change(std::span<const std::int64_t> particles) const override {
-    return force_->momentum_change(particles);
-  }
-  void state(Archive& archive) override { force_->state(archive); }
 
  private:
-  std::unique_ptr<Force> force_;
   TailMatrix tail_;
   std::vector<std::int64_t> counts_;
 };

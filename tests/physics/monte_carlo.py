@@ -7,6 +7,7 @@ molecular dynamics, theory and numbers of others.
 
 import json
 import math
+import os
 import re
 import sys
 import unittest
@@ -14,7 +15,10 @@ import unittest
 import h5py
 import numpy
 
-from job_case import DEVICE, JobCase, mean_and_error
+from job_case import DEVICE, JobCase, PERRIN, mean_and_error
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "robustness"))
+from type_jobs import Types
 
 LJ = {"type": "lennard_jones", "cutoff": 2.5,
       "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]}
@@ -50,6 +54,38 @@ class MonteCarlo(JobCase):
 
     def averages(self, name, skip):
         return mean_and_error(self.column(name)[skip:], 10)
+
+    # -- forces ------------------------------------------------------------------------------------
+
+    def test_no_force_is_left_out(self):
+        """Near temperature 0 no accepted trial raises the energy. Were a force's part of the
+        differences missing, most trials would; each force stands alone here, and the energies are
+        those of compute(), not of the trials."""
+        types, tried, refused = Types(PERRIN, self.folder), [], []
+        for kind, name in types.names:
+            if kind != "force" or name.endswith("_formula"):  # these have tests of their own
+                continue
+            with self.subTest(name):
+                text = types.job_of("force", name, types.example("force", name))
+                del text["velocity"]
+                if name not in ("special_coulomb",):
+                    text["forces"] = [text["forces"][-1]]
+                text["stages"] = [sweeps(12, 1e-9, 0.05)]
+                text["observers"] = [{"type": "thermo", "stride": 4}]
+                done = types.run_job(text, "cold", "--device", DEVICE)
+                if done.returncode == 2:
+                    self.assertRegex(done.stderr, "trial|monte_carlo|Monte Carlo|no steps", name)
+                    refused.append(name)
+                    continue
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertNotIn("no trials", done.stdout)
+                with h5py.File(self.path("cold", "thermo.h5")) as file:
+                    energy = file["observables/potential_energy/value"][()]
+                rounding = 1e-5 * max(1, abs(energy).max())
+                self.assertTrue((numpy.diff(energy) <= rounding).all(), f"{energy}")
+                tried.append(name)
+        print(f"trials of {len(tried)} forces: {tried}; refused: {refused}")
+        self.assertGreater(len(tried), 20)
 
     # -- distributions that are known exactly ------------------------------------------------------
 
