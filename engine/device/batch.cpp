@@ -188,6 +188,7 @@ struct Batch::State {
   std::vector<std::unique_ptr<Program>> programs;
   std::vector<Watched> watched;  // [member]
   bool watches_others = false;   // than the device knows of
+  bool has_joined = false;
   Buffer<Watched> watched_there;
   Seen* seen = nullptr;  // [member], mapped memory of the host
 
@@ -231,6 +232,7 @@ struct Batch::State {
       if (group == groups.end()) group = groups.insert(groups.end(), {program, {}});
       group->second.push_back(int(m));
     }
+    has_joined = has_joined || !groups.empty();
     for (auto& [program, waiting] : groups)
       while (!waiting.empty()) {
         int times = members[std::size_t(waiting.front())]->times;
@@ -254,6 +256,8 @@ struct Batch::State {
 
 Batch::Batch(const Device& device) : state_(std::make_unique<State>(device)) {}
 Batch::~Batch() = default;
+
+bool Batch::has_joined_steps() const { return state_->has_joined; }
 
 Device Batch::for_member(int member) {
   const Device own = state_->device.apart();
@@ -330,6 +334,7 @@ struct Batch::State {};
 Batch::Batch(const Device&) {}
 Batch::~Batch() = default;
 Device Batch::for_member(int) { return {}; }
+bool Batch::has_joined_steps() const { return false; }
 void Batch::run(std::int64_t, int, const std::function<void(std::int64_t, int)>&) {}
 void Batch::run_members(int, const std::function<void(int)>&) {}
 void Batch::replay(int, const std::shared_ptr<const LaunchList>&, int) {}

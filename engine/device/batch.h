@@ -32,6 +32,8 @@ class Batch final : public BatchReplay {
   void run_members(int count, const std::function<void(int member)>& run);
   /// A handle for the simulation of a member.
   Device for_member(int member);
+  /// Whether steps were launched for several at once so far; false: each member's by themselves.
+  bool has_joined_steps() const;
 
   void replay(int member, const std::shared_ptr<const LaunchList>& list, int times) override;
   Seen look(int member, const std::uint64_t* number, const std::uint32_t* halt) override;

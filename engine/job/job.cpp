@@ -231,7 +231,9 @@ void Job::choose_device() {
             ? *options_.given_device
             : Device::parse(own_device(from_command_line ? options_.device : settings_.device),
                             options_.threads);
-    context_.device = device.with({.least_share = settings_.processes.particles});
+    DeviceRole role = device.role();  // it may be one of a batch
+    role.least_share = settings_.processes.particles;
+    context_.device = device.with(std::move(role));
   } catch (const UserError& e) {
     if (from_command_line)
       problems_.add({"--device", 0, "", e.what()});

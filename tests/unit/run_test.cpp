@@ -12,6 +12,7 @@
 #include "app/build_check.h"
 #include "app/commands.h"
 #include "engine/base/error.h"
+#include "engine/device/batch_replay.h"
 #include "engine/dynamics/observation.h"
 #include "engine/dynamics/simulation.h"
 #include "engine/job/engine_library.h"
@@ -204,6 +205,31 @@ class RunTest : public ::testing::Test {
 
   Registry registry_;
 };
+
+/// A batch of which it only matters who it is.
+struct AnyBatch final : BatchReplay {
+  void replay(int, const std::shared_ptr<const LaunchList>&, int) override {}
+  Seen look(int, const std::uint64_t*, const std::uint32_t*) override { return {}; }
+  void works_alone(int) override {}
+  void forget(int) override {}
+};
+
+/// Or else its steps would be launched by themselves: nothing but the time that it takes says so.
+TEST_F(RunTest, ASystemOfABatchKnowsThatItIsOne) {
+  AnyBatch batch;
+  DeviceRole role;
+  role.batch = &batch, role.batch_member = 5;
+  JobOptions options;
+  options.given_device = Device::cpu(1).with(role);
+  options.quiet = true;
+  const auto file = JsonFile::parse(job(R"("stride": 3)", md(7)), "job.json");
+  PluginLoader plugins(registry_);
+  Job job(file, registry_, plugins, options, nullptr);
+  const RunParts parts = job.take_parts();
+  const DeviceRole& found = parts.simulation->device().role();
+  EXPECT_EQ(found.batch, &batch);
+  EXPECT_EQ(found.batch_member, 5);
+}
 
 TEST_F(RunTest, ObserversAreCalledAtTheirStridesOncePerStep) {
   const auto result = run(job(R"("stride": 3)", md(7) + "," + md(3)));
