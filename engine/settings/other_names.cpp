@@ -190,8 +190,8 @@ constexpr Word words[] = {
     {" gb gay-berne gayberne ellipsoid ",
      "use the force \"gay_berne\" (docs/guide/orientations.md)"},
     {" aniso anisotropic ",
-     "use the force \"gay_berne\", \"dipole\", \"dipole_ewald\", \"patchy\" or "
-     "\"anisotropic_formula\" "
+     "use the force \"gay_berne\", \"dipole\", \"dipole_ewald\", \"patchy\", "
+     "\"anisotropic_formula\" or \"anisotropic_table\" "
      "(docs/guide/orientations.md)"},
     {" kern-frenkel kern_frenkel patch patches janus ",
      "use the force \"patchy\" (docs/guide/orientations.md)"},

@@ -74,6 +74,22 @@ std::string table_of(const std::string& name, double from, double to, int n, con
   }
   return "\"" + path.string() + "\"";
 }
+/// Of two particles with axes, whose second derivatives end at 2.5.
+std::string axial_table() {
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("perrin-registry-" + std::to_string(getpid()) + "axial");
+  std::ofstream out(path);
+  out.precision(12);
+  for (int i = 0; i <= 80; ++i)
+    for (int j = 0; j <= 12; ++j)
+      for (int k = 0; k <= 12; ++k) {
+        const double r = 0.9 + 0.02 * i, c = -1 + j / 6.0, d = -1 + k / 6.0;
+        const double energy = std::pow(2.5 - r, 3) * (1 + c + d + 2 * c * d * (c + d));
+        out << r << " " << c << " " << d << " " << energy << "\n";
+      }
+  return "\"" + path.string() + "\"";
+}
+
 /// Lennard-Jones where q is 0, with mixing of two types.
 constexpr const char* pair_formula = "4*epsilon*((sigma/r)^12 - (sigma/r)^6) + q*exp(-r)/r";
 
@@ -118,6 +134,8 @@ std::map<std::string, std::string> jobs() {
                           "steepness": 6}},
         "pairs": [{"types": ["A", "A"], "epsilon": 4, "sigma": 0.9, "core_epsilon": 1,
                    "attraction": "well", "range": 2.1, "width": 0.9}]})"},
+      {"anisotropic_table", R"({"type": "anisotropic_table",
+        "pairs": [{"types": ["A", "A"], "file": )" + axial_table() + "}]}"},
       {"anisotropic_formula", dipole_formula(0)},
       {"special_pairs", R"({"type": "special_pairs", "scale": 0.5,
         "pairs": [{"types": ["A", "A"], "epsilon": 5, "sigma": 1.5}]})"},
@@ -185,7 +203,7 @@ struct Forces {
 /// Forces that depend on orientations.
 bool turns(const std::string& type) {
   return type == "gay_berne" || type == "dipole" || type == "dipole_ewald" || type == "patchy" ||
-         type == "anisotropic_formula";
+         type == "anisotropic_formula" || type == "anisotropic_table";
 }
 
 /// With an orientation of each, drawn.
@@ -264,7 +282,7 @@ TEST(RegistryForces, TorquesAreTheDerivativesOfTheirEnergies) {
     }
     EXPECT_LT(std::sqrt(dot(sum, sum)), 1e-4 * scale);
   }
-  EXPECT_EQ(tested, 5);
+  EXPECT_EQ(tested, 6);
 }
 
 TEST(RegistryForces, AreTheDerivativesOfTheirEnergies) {

@@ -293,6 +293,20 @@ std::string table(const std::string& type) {
   return path.string();
 }
 
+/// The same for particles with axes.
+std::string axial_table() {
+  const fs::path path =
+      fs::temp_directory_path() / ("perrin-resume-" + std::to_string(getpid()) + "-axial");
+  std::ofstream out(path);
+  for (int i = 0; i <= 24; ++i)
+    for (int j = 0; j <= 8; ++j)
+      for (int k = 0; k <= 8; ++k) {
+        const double r = 0.7 + 0.05 * i, c = -1 + 0.25 * j, d = -1 + 0.25 * k;
+        out << r << " " << c << " " << d << " " << std::pow(1.9 - r, 3) * (1 + c * d) << "\n";
+      }
+  return path.string();
+}
+
 // Jobs around one type.
 
 /// Where the type needs them.
@@ -300,10 +314,10 @@ void give_orientations(Json& j, const std::string& type) {
   static const std::set<std::string> of_orientations{
       "gay_berne",           "dipole",
       "dipole_ewald",        "patchy",
-      "anisotropic_formula", "active_force",
-      "active_brownian",     "run_and_tumble",
-      "orientational_order", "orientational_correlation",
-      "patch_bonds"};
+      "anisotropic_formula", "anisotropic_table",
+      "active_force",        "active_brownian",
+      "run_and_tumble",      "orientational_order",
+      "patch_bonds",         "orientational_correlation"};
   if (of_orientations.contains(type))
     j["orientations"] = json(R"({"moments_of_inertia": {"A": [0.2, 0.8, 0.8]}})");
 }
@@ -311,6 +325,7 @@ void give_orientations(Json& j, const std::string& type) {
 Json job_with_force(const CatalogueRow& row) {
   std::vector<Json> forces{sample_or_example(row)};
   if (row.type == "pair_table") forces[0]["pairs"][0]["file"] = table(row.type);
+  if (row.type == "anisotropic_table") forces[0]["pairs"][0]["file"] = axial_table();
   for (const char* kind : {"bond", "angle", "dihedral"})
     if (row.type == kind + std::string("_table"))
       forces[0][kind + std::string("s")] = {{kind, {{"file", table(row.type)}}}};

@@ -20,7 +20,8 @@ DPD = {"type": "dpd", "temperature": 1,
        "pairs": [{"types": ["A", "A"], "repulsion": 25, "gamma": 4.5}]}
 SPRINGS = {"type": "bond_harmonic", "bonds": {"bond": {"stiffness": 100, "length": 1}}}
 CHARGED = ("coulomb", "coulomb_dsf", "reaction_field", "debye_hueckel", "ewald", "special_coulomb")
-ORIENTED = ("gay_berne", "dipole", "dipole_ewald", "patchy", "anisotropic_formula")
+ORIENTED = ("gay_berne", "dipole", "dipole_ewald", "patchy", "anisotropic_formula",
+            "anisotropic_table")
 WITH_ORIENTATIONS = ("active_brownian", "run_and_tumble", "active_force", "orientational_order",
                      "orientational_correlation", "patch_bonds")
 STEP = {"type": "velocity_verlet", "timestep": 0.001}
@@ -80,6 +81,11 @@ class Types:
         for kind in ["pair", "bond", "angle", "dihedral"]:
             with open(os.path.join(folder, f"{kind}.txt"), "w") as out:
                 out.write(table(kind))
+        with open(os.path.join(folder, "anisotropic.txt"), "w") as out:
+            out.write("".join(f"{r:g} {c:g} {d:g} {(2.5 - r)**3 * (1 + c * d):g}\n"
+                              for r in (0.5 + 0.1 * k for k in range(21))
+                              for c in (-1 + 0.25 * k for k in range(9))
+                              for d in (-1 + 0.25 * k for k in range(9))))
         with open(os.path.join(folder, "middle.xyz"), "w") as out:
             places = [(x, y, z) for x in (-2, 0, 2) for y in (-2, 0, 2) for z in (-5, -2, 0, 2)]
             out.write(f'{len(places)}\nLattice="14 0 0 0 14 0 0 0 14" Origin="-7 -7 -7" '
