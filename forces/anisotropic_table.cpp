@@ -51,8 +51,8 @@ template <class D>
 void describe(D& d, TabulatedAxial::Settings& s) {
   d.required("file", s.file, Any{},
              "text file of the table, relative to the job file: all combinations of distances and "
-             "cosines in equal steps, cosines from -1 to 1, the last column but the energy fastest; "
-             "particle 1 is of the first of \"types\"");
+             "cosines in equal steps, cosines from -1 to 1, the last column but the energy "
+             "fastest; particle 1 is of the first of \"types\"");
 }
 
 namespace {

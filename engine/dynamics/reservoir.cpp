@@ -128,6 +128,7 @@ Group::Members present_members(const Configuration& c) {
 }
 
 void count_present(StepContext& context, Group& present) {
+  context.particles.domain.gather(true);  // lists that were built anew may have dealt them anew
   const Configuration now = context.particles.configuration();
   context.degrees_of_freedom = DegreesOfFreedom(now);
   present.choose(present_members(now));

@@ -132,7 +132,9 @@ AxialGrid read_axial_grid(const std::string& file) {
                                 file, rows[of_r - 1].line, grid.c2, rows[0].number[0],
                                 of_r % grid.c2));
   grid.c1 = of_r / grid.c2;
-  grid.r = rows.size() / of_r;
+  grid.r = 1;
+  for (std::size_t k = 1; k < rows.size(); ++k)
+    grid.r += rows[k].number[0] != rows[k - 1].number[0] ? 1 : 0;
   const auto too_few = [&](const char* what, std::size_t n) {
     if (n < 4)
       throw UserError(fmt::format("{}: expected at least 4 values of {}, got {}", file, what, n));
@@ -149,7 +151,7 @@ AxialGrid read_axial_grid(const std::string& file) {
     throw UserError(fmt::format("{}: expected distances r that are not negative and grow, got {} "
                                 "in the first row and {} in the last",
                                 file, grid.start, rows.back().number[0]));
-  for (std::size_t k = 0; k < grid.r * of_r; ++k) {
+  for (std::size_t k = 0; k < std::min(grid.r * of_r, rows.size()); ++k) {
     const auto expect = [&](const char* name, double found, double wanted, double step) {
       if (std::abs(found - wanted) > 1e-4 * step)
         throw UserError(fmt::format(
@@ -165,8 +167,8 @@ AxialGrid read_axial_grid(const std::string& file) {
     grid.energy.push_back(rows[k].number.back());
   }
   if (rows.size() != grid.r * of_r)
-    throw UserError(fmt::format("{}:{}: expected {} rows for each distance, the last has {}", file,
-                                rows.back().line, of_r, rows.size() % of_r));
+    throw UserError(fmt::format("{}:{}: expected {} rows of {} distances, got {}", file,
+                                rows.back().line, grid.r * of_r, grid.r, rows.size()));
   return grid;
 }
 

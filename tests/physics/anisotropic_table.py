@@ -204,11 +204,12 @@ class Tables(JobCase):
     def test_mistakes(self):
         good = rows(of_one_type, 2, 9, 5).splitlines()
         key = r"forces\[0\]\.pairs\[0\]\.file: "
-        self.refused("\n".join([*good[:7], *good[8:]]) + "\n",
-                     key + r".*AA\.txt:44: expected 5 rows for each cos_1, the last of r = 0.8 has 4")
-        self.refused("\n".join([*good[:57], *good[58:]]) + "\n",
-                     key + r".*AA\.txt:58: expected cos_2 = 0, got 0.5: rows are all")
-        self.refused("\n".join(good[:-1]) + "\n", key + r".*expected 45 rows for each distance")
+        self.refused("\n".join([*good[:7], *good[8:]]) + "\n", key + (
+            r".*AA\.txt:24: expected 5 rows for each cos_1, the last of r = 0.8 has 4"))
+        self.refused("\n".join([*good[:32], *good[33:]]) + "\n",
+                     key + r".*AA\.txt:33: expected cos_2 = 0, got 0.5: rows are all")
+        self.refused("\n".join(good[:-1]) + "\n",
+                     key + r".*AA\.txt:224: expected 225 rows of 9 distances, got 224")
         self.refused("\n".join([*good[:3], good[3].replace(good[3].split()[0], "x")]) + "\n",
                      key + r'.*AA\.txt:4: expected a number, got "x"')
         self.refused("1 2\n", key + r".*AA\.txt:1: expected r cos_1 energy or .*, got 2 numbers")

@@ -6,6 +6,7 @@ equation of state; and what a job with a reservoir refuses.
 """
 
 import math
+import os
 import sys
 import unittest
 
@@ -230,6 +231,21 @@ class Insertion(JobCase):
             "stages": [stage(5, translation={"displacement": 0.1})]}, folder="again")
         with open(self.path("again", "perrin.log")) as log:
             self.assertNotIn("absent", log.read())
+
+    def test_processes_whose_shares_change(self):
+        """Where lists deal particles out anew at every chance, all processes count all of them."""
+        self.need_mpi()
+        text = job({"type": "lattice", "structure": "square", "density": 0.25, "cells": [8, 8, 1]},
+                   {"A": 150}, [LJ], stage(60, temperature=1, translation={"displacement": 0.2},
+                                           insertion=[insertion(0.3, trials=50)]))
+        text |= {"processes": {"particles": 1}, "observers": [{"type": "thermo", "stride": 1}]}
+        self.run_job(text, folder="whole")
+        os.environ["PERRIN_TEST_CUTS"] = "1"
+        self.addCleanup(os.environ.pop, "PERRIN_TEST_CUTS")
+        self.run_by_three("three")
+        for column in ("particles", "density", "potential_energy", "total_energy"):
+            numpy.testing.assert_array_equal(self.column(column, "three"),
+                                             self.column(column, "whole"))
 
     # -- mistakes ----------------------------------------------------------------------------------
 
