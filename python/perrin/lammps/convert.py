@@ -10,16 +10,18 @@ from perrin.lammps import forces
 from perrin.lammps.bonded import Bonded
 from perrin.lammps.charges import Charges
 from perrin.lammps.groups import Groups
+from perrin.lammps.replicate import Replicate
 from perrin.lammps.runs import Runs
 from perrin.lammps.script import Variables, logical_lines, split
 from perrin.lammps.styles import Styles
 from perrin.lammps.system import System
 from perrin.lammps.units import Units
+from perrin.lammps.watch import Watch
 
 NO_EFFECT = {"neighbor", "newton", "processors", "thermo_modify", "thermo_style",
              "dump_modify", "echo", "log", "print", "package", "suffix", "timer", "comm_modify",
              "comm_style", "atom_modify", "info", "min_style", "min_modify", "balance",
-             "shell", "undump", "uncompute", "label", "compute_modify", "write_data",
+             "shell", "label", "compute_modify", "write_data",
              "write_restart", "write_dump", "write_coeff"}
 # What begins another job where a run has been: other forces, other velocities.
 FORCES = {"pair_style", "pair_coeff", "pair_modify", "bond_style", "bond_coeff", "angle_style",
@@ -29,7 +31,7 @@ PARTICLES = {"create_atoms", "delete_atoms", "displace_atoms", "set", "mass", "r
              "change_box", "replicate"}
 
 
-class Script(System, Groups, Styles, Charges, Runs):
+class Script(System, Groups, Styles, Charges, Replicate, Runs, Watch):
     def __init__(self, path, variables, result, folder, name):
         self.path, self.result, self.folder, self.name = path, result, folder, name
         self.variables = Variables(variables, self.keyword)
@@ -41,6 +43,7 @@ class Script(System, Groups, Styles, Charges, Runs):
         self.bonded = {k: Bonded(k) for k in ("bond", "angle", "dihedral", "improper")}
         self.groups, self.fixes, self.velocity = {"all": None}, {}, None
         self.used_groups, self.stages, self.observers, self.computes = {}, [], {}, {}
+        self.watchers, self.longest_cutoff = {}, 0.0
         self.system_line = self.data_path = None
         self.thermo, self.fields, self.ran, self.friction = None, [], False, False
         self.box, self.steps, self.seed, self.lost = None, 0, None, False
@@ -51,6 +54,7 @@ class Script(System, Groups, Styles, Charges, Runs):
         self.shake, self.constrained = None, False
         self.rigid, self.rigid_groups, self.bodies = {}, {}, None
         self.excluded, self.apart = [], False
+        self.silent = []  # (line, pairs of types without energy)
         self.axis, self.disc = None, False
         self.framed = None  # the fix that acts along axes of frames
         self.turning = []  # (group, whether a fix turns its particles, line)
@@ -83,6 +87,9 @@ class Script(System, Groups, Styles, Charges, Runs):
 
     def number(self, word):
         return self.variables.number(word)
+
+    def steady(self, word):
+        return self.variables.steady(word)
 
     def file(self, name):
         return os.path.join(os.path.dirname(os.path.abspath(self.path)), name)
@@ -125,7 +132,8 @@ class Script(System, Groups, Styles, Charges, Runs):
         """What was read becomes a job; what follows another, which begins where it ends."""
         self.close_part(last=False)
         self.part += 1
-        self.stages, self.observers, self.velocity, self.ran = [], {}, None, False
+        self.stages, self.velocity, self.ran = [], None, False
+        self.watch_next_part()
         self.used_groups, self.system_line = {}, None
         self.reactions = []
 

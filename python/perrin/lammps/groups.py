@@ -130,8 +130,8 @@ class Groups:
             self.result.no_effect.append(line)
 
     def leave_out(self):
-        """Exclusions by neigh_modify are known when a run begins; whether it leaves out all pairs
-        within bodies."""
+        """Exclusions by neigh_modify are known when a run begins: all pairs within bodies, or of
+        whole types, whose forces are then 0."""
         within = np.zeros(0, int)
         for line, kind, names in self.excluded:
             body = self.bodies.body if self.bodies is not None and kind != "type" else None
@@ -140,12 +140,28 @@ class Groups:
             same = kind == "group" and names[0] == names[1] and len(np.unique(of)) == 1
             if (of >= 0).all() and (same or kind in ("molecule", "molecule/intra")):
                 within = np.union1d(within, of)
-            else:
+                continue
+            kinds = [self.whole_types(kind, name) for name in names]
+            if None in kinds or self.ran:
                 self.result.not_understood.append((line, "pairs of particles that have no energy: "
-                                                   "a job has exclusions along bonds"))
+                                                   "a job has exclusions along bonds, and types "
+                                                   "that do not act on each other"))
+            else:
+                self.silent.append((line, {tuple(sorted((i, j)))
+                                           for i in kinds[0] for j in kinds[1]}))
         self.excluded = []
         if self.bodies is not None:
             self.apart |= len(within) == self.bodies.body.max() + 1
+
+    def whole_types(self, kind, name):
+        """Types of an exclusion; of a group those that it has wholly, else None."""
+        if kind == "type":
+            return [int(name)]
+        if kind != "group" or not self.count():
+            return None
+        mine, of = self.members(name), self.start.type
+        kinds = np.unique(of[mine]).tolist()
+        return kinds if (np.isin(of, kinds) == mine).all() else None
 
     def do_velocity(self, rest, line):
         group, style, words = rest[0], rest[1], rest[2:]

@@ -7,9 +7,8 @@ from perrin.lammps import fixes, forces, reactions
 from perrin.lammps.bodies import bodies_of
 from perrin.lammps.fields import field
 from perrin.lammps.insertion import Insertion
-
-MEASURED = {"msd": "mean_square_displacement", "vacf": "velocity_autocorrelation", "rdf": "rdf",
-            "gyration/chunk": "chain_size"}
+from perrin.lammps.swap import Swap
+from perrin.lammps.turns import in_turns
 
 
 class Runs:
@@ -35,6 +34,7 @@ class Runs:
                             "steps, with \"slow_force_stride\" where charges have a mesh")
 
     def do_reset_timestep(self, rest, line):
+        self.steps = int(self.number(rest[0]))
         self.result.no_effect.append(line)
 
     def do_run(self, rest, line):
@@ -60,9 +60,9 @@ class Runs:
             stage["deform"] = deform
         if shear is not None and steps:
             stage["shear"] = shear
-        gas = [f for f in self.fixes.values() if f.style == "gcmc"]
-        if gas:
-            self.exchange(gas, stage if made or held else None, steps, line)
+        trials = [f for f in self.fixes.values() if f.style in ("gcmc", "atom/swap")]
+        if trials:
+            self.exchange(trials, stage if made or held else None, steps, line)
             return
         self.react(stage)
         self.stage(stage, line)
@@ -95,18 +95,20 @@ class Runs:
             deform = Commented({**before, **made}, fix.line)
         return deform, shear
 
-    def exchange(self, gas, md, steps, line):
-        """A run with fix gcmc: turns of stages."""
-        if len(gas) > 1:
-            raise NotUnderstood("several fixes gcmc", gas[1].line)
-        if md is not None and "integrators" in md:
-            raise NotUnderstood("fix gcmc beside several integrators", gas[0].line)
+    def exchange(self, trials, md, steps, line):
+        """A run with fix gcmc or atom/swap: turns of stages."""
+        fix, *others = trials
+        if others:
+            raise NotUnderstood(f"fix {others[0].style} beside fix {fix.style}", others[0].line)
+        if fix.style == "gcmc" and md is not None and "integrators" in md:
+            raise NotUnderstood("fix gcmc beside several integrators", fix.line)
         if md is None:
-            self.result.changed.append((gas[0].line, "velocities stay as they are in a run of "
+            self.result.changed.append((fix.line, "velocities stay as they are in a run of "
                                         "Monte Carlo alone"))
-        made = Insertion(self, gas[0])
-        self.reservoir = {str(made.kind): made.room}
-        for stage in made.stages(self, steps, md, line):
+        made = (Insertion if fix.style == "gcmc" else Swap)(self, fix)
+        if fix.style == "gcmc":
+            self.reservoir = {str(made.kind): made.room}
+        for stage in in_turns(self, fix, made.stage, made.every, (steps, md, line)):
             self.stage(stage, line, stage.get("steps", 0))
         self.steps += 0 if md is not None else steps
 
@@ -246,11 +248,14 @@ class Runs:
 
     def do_fix(self, rest, line):
         name, group, style, words = rest[0], rest[1], forces.base(rest[2]), rest[3:]
+        if style in ("ave/time", "ave/chunk"):
+            self.average(name, style, group, words, line)
+            return
         if style in fixes.MEASURES:
             self.result.no_effect.append(line)
             return
         if style in (*fixes.BATHS, *fixes.MOVING, *fixes.RIGID, *reactions.STYLES, "setforce",
-                     "freeze", "move", "deform", "gcmc"):
+                     "freeze", "move", "deform", "gcmc", "atom/swap"):
             self.fixes[name] = fixes.Fix(line, group, style, words)
             return
         if style == "adapt" and words[1:4] == ["pair", "soft", "a"] and len(words) == 7:
@@ -286,6 +291,8 @@ class Runs:
         if self.shake is not None and self.shake.name == rest[0]:
             self.shake = None
             return
+        if self.unwatch("fix", rest[0]):
+            return
         if rest[0] in self.adapted:
             self.adapted.remove(rest[0])
             return
@@ -305,29 +312,7 @@ class Runs:
                 {"type": "thermo", "stride": int(self.number(rest[0])),
                  "console_stride": int(self.number(rest[0]))}, line)
 
-    def do_dump(self, rest, line):
-        style, stride = forces.base(rest[2]), int(self.number(rest[3]))
-        if style in ("image", "movie", "local", "cfg"):
-            raise NotUnderstood(f"dump {style}; `perrin report` has pictures")
-        quantities = ["position", "image"]
-        if style == "custom" and {"vx", "vy", "vz"} & set(rest):
-            quantities.insert(1, "velocity")
-        kind = {"xtc": "xtc"}.get(style, "trajectory")
-        observer = {"type": kind, "stride": stride}
-        if kind == "trajectory":
-            observer["quantities"] = quantities
-        if kind in self.observers:
-            observer["file"] = f"{rest[0]}.{'xtc' if kind == 'xtc' else 'h5'}"
-        self.observers[kind if kind not in self.observers else rest[0]] = Commented(observer, line)
-
     def do_restart(self, rest, line):
         if int(self.number(rest[0])):
             self.observers["checkpoint"] = Commented(
                 {"type": "checkpoint", "steps": int(self.number(rest[0]))}, line)
-
-    def do_compute(self, rest, line):
-        kind = MEASURED.get(rest[2])
-        if kind and kind not in self.observers:
-            self.observers[kind] = Commented({"type": kind}, line)
-        else:
-            self.result.no_effect.append(line)
