@@ -17,7 +17,7 @@ def field(script, group, style, words, line):
     elif style == "efield":
         made = [electric(script, words)]
     elif style == "gravity":
-        made = gravity(script, words)
+        made = gravity(script, group, words)
     elif style == "indent":
         made = [indenter(script, words)]
     elif style in ("wall/lj93", "wall/lj126", "wall/harmonic"):
@@ -38,7 +38,7 @@ def field(script, group, style, words, line):
     return made
 
 
-def gravity(script, words):
+def gravity(script, group, words):
     """The same acceleration of all, which LAMMPS has as force/mass: a force for each type that has
     another mass. Angles are in degrees: phi from x, theta from z (in two dimensions from y), that of
     chute from the opposite of that axis."""
@@ -56,9 +56,14 @@ def gravity(script, words):
     if flat:
         way[2] = 0.0
     norm, masses = math.hypot(*way), script.mass_by_type()
+    if group != "all" and script.count():
+        kinds = set(script.start.type[script.members(group)].tolist())
+        masses = {t: m for t, m in masses.items() if t in kinds}
     g = [number(words[0]) * x / norm for x in way]
     made = [{"type": "constant_force", "force": [m * x for x in g], "types": [str(t)]}
             for t, m in masses.items()]
+    if not made:
+        raise NotUnderstood(f"fix gravity of the group {group}, which has no particles")
     return made if len(set(masses.values())) > 1 else [
         {k: v for k, v in made[0].items() if k != "types"}]
 

@@ -56,6 +56,8 @@ class Shape:
     def plane(self, axis, word, side):
         if side not in ("lo", "hi"):
             raise NotUnderstood(f"fix indent plane … {side}: expected lo or hi")
+        if self.script.boundary["xyz".index(axis)] in ("p", "pp"):
+            raise NotUnderstood(f"fix indent plane across {axis}, which is periodic")
         place, _ = self.place("p", word, self.scale["xyz".index(axis)])
         return f"{place} - {axis}" if side == "lo" else f"{axis} - {place}"
 

@@ -1,0 +1,78 @@
+"""Scripts of LAMMPS for test_import_fields.py: fields, copies and exclusions. lammps_reference.py
+runs them in LAMMPS."""
+from lammps_scripts import CHARMM, RIGID
+
+EVERY = 7  # particles whose way is kept
+LIQUID = """units lj
+boundary %s
+lattice fcc 0.8
+region box block 0 4 0 4 0 4
+region inner block 0 3.6 0 3.6 0 3.6
+create_box 2 box
+create_atoms 1 region inner
+set atom 1*90 type 2
+mass 1 1.0
+mass 2 1.7
+pair_style lj/cut 2.5
+pair_coeff 1 1 1.0 1.0
+pair_coeff 2 2 0.7 1.1
+displace_atoms all move 0.2 0.2 0.2
+group few id 1:70
+velocity all set 0 0 0
+velocity few set 0.3 -0.2 0.1
+fix 1 all nve
+timestep 0.002
+%s
+run 40
+"""
+
+
+def field(lines, boundary="p p p"):
+    return LIQUID % (boundary, f"{lines}\nfix_modify 2 energy yes")
+
+
+MOVING = """variable place equal "1.5*xlat + 0.4*step*dt"
+fix 2 all indent 80.0 sphere v_place 2.0 0.4 0.7"""
+MELT = """units lj
+lattice fcc 0.8
+region box prism 0 2 0 3 0 2 0.4 0 -0.3
+create_box 2 box
+create_atoms 1 box
+set atom 2*17 type 2
+group few id 3:15
+group heavy type 2
+mass 1 1.0
+mass 2 1.7
+velocity all set 0 0 0
+velocity few set 0.3 -0.2 0.1
+replicate 2 1 2
+set group few type 1
+pair_style lj/cut 1.6
+pair_coeff 1 1 1.0 1.0
+pair_coeff 2 2 0.7 1.1
+fix 1 all nve
+timestep 0.002
+run 40
+"""
+CHAINS = (CHARMM % "pair_style lj/charmm/coul/charmm/implicit 4.0 5.5 3.0 5.0").replace(
+    "3 180 1.0", "3 180 0").replace("2 0 0.5", "2 0 0")
+FIELDS = {
+    "indent": field("fix 2 all indent 100.0 sphere 0.3 3.8 1.5 0.9"),
+    "indent within": field("fix 2 all indent 30.0 sphere 3.1 3.6 3.3 3.0 side in units box"),
+    "indent by a cylinder": field("fix 2 few indent 60.0 cylinder y 0.2 3.9 0.8"),
+    "indent by a plane": field("fix 2 all indent 50.0 plane z 0.7 lo", "p p f"),
+    "indent by a plane above": field("fix 2 all indent 50.0 plane x 6.0 hi units box", "f p p"),
+    "indent that moves": field(MOVING, "f p p"),
+    "gravity down a chute": field("fix 2 all gravity 0.7 chute 25", "p p f"),
+    "gravity by angles": field("fix 2 few gravity 0.7 spherical 40 110", "f f f"),
+    "tethers along two axes": field("fix 2 few spring/self 40.0 xz"),
+    "force": field("variable push equal 0.5*2\nfix 2 few addforce v_push 0.0 -0.4"),
+    "replicate": MELT,
+    "replicate a file": CHAINS.replace("read_data chains.data",
+                                       "read_data chains.data\nreplicate 1 2 2"),
+    "no energy by types": LIQUID % ("p p p", "neigh_modify exclude type 1 2"),
+    "no energy by groups": LIQUID % ("p p p", "group two type 2\n"
+                                     "neigh_modify delay 0 exclude group two two"),
+    "no energy beside bodies": (RIGID % "rigid/small molecule").replace(
+        "fix 1 bound", "neigh_modify exclude type 3 3\nfix 1 bound"),
+}
