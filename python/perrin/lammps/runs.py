@@ -244,6 +244,7 @@ class Runs:
         finally:
             self.leave_out()
         if not self.ran:
+            self.fields_of_parts()
             self.friction = any(style in ("dpd", "dpd/tstat") for style, _ in self.pairs.styles)
 
     def do_fix(self, rest, line):
@@ -270,8 +271,30 @@ class Runs:
         if made is None:
             raise NotUnderstood(f"fix {style}")
         if self.ran:
-            raise NotUnderstood(f"fix {style} after a run: forces of a job act in all stages")
+            self.other_forces(f"fix {style} after a run")
+            made = field(self, group, style, words, line)
         self.fields += [(name, Commented(force, line)) for force in made]
+        self.field_parts[name] = self.part
+
+    def other_forces(self, what):
+        """Another job, which begins with the last frame of this one."""
+        if self.bodies is not None or self.reactions or self.reservoir:
+            raise NotUnderstood(f"{what}: forces of a job act in all stages, and bodies, bonds that "
+                                "change and a reservoir are those of one job")
+        self.next_part()
+
+    def fields_of_parts(self):
+        """Fields of an earlier part that would be others in this one."""
+        for name, force in self.fields:
+            old = self.field_parts[name] < self.part
+            if old and force["type"] == "tether":
+                self.result.not_understood.append((
+                    force.line, "fix spring/self goes on in another job, which holds particles "
+                    "where they are when it begins"))
+            elif old and "*t)" in force.get("energy", ""):
+                self.result.not_understood.append((
+                    force.line, "a place that changes with the step goes on in another job, whose "
+                    "time begins anew"))
 
     def adapt(self, words, line):
         """A prefactor of pair_style soft that grows during a run: its last value throughout."""
@@ -297,12 +320,15 @@ class Runs:
             self.adapted.remove(rest[0])
             return
         if self.fixes.pop(rest[0], None) is None:
-            if any(name == rest[0] for name, _ in self.fields):
-                raise NotUnderstood(f"unfix {rest[0]}: forces of a job act in all stages")
-            self.result.no_effect.append(line)
+            if not any(name == rest[0] for name, _ in self.fields):
+                self.result.no_effect.append(line)
+                return
+            if self.ran:
+                self.other_forces(f"unfix {rest[0]}")
+            self.fields = [(name, force) for name, force in self.fields if name != rest[0]]
 
     def do_fix_modify(self, rest, line):
-        if set(rest[1::2]) - {"energy", "temp", "press", "virial"}:
+        if set(rest[1::2]) - {"energy", "temp", "press", "virial", "bodyforces"}:
             raise NotUnderstood(f"fix_modify {rest[1]}")
         self.result.no_effect.append(line)
 
