@@ -1,6 +1,7 @@
 """Scripts of LAMMPS for test_import_fields.py: fields, copies and exclusions. lammps_reference.py
 runs them in LAMMPS."""
-from lammps_scripts import CHARMM, RIGID
+import numpy as np
+from lammps_scripts import CHARMM, FOLDER_FILES, RIGID, data, grid
 
 EVERY = 7  # particles whose way is kept
 LIQUID = """units lj
@@ -54,6 +55,36 @@ fix 1 all nve
 timestep 0.002
 run 40
 """
+
+
+def gas():
+    """64 particles of two types with velocities, in a file whose ids leave some out."""
+    rng = np.random.default_rng(9)
+    data("gas.data", [[1 + k % 2, *(place + rng.uniform(-0.1, 0.1, 3))]
+                      for k, place in enumerate(grid(4, 6.0))], [6.0] * 3, "atomic", [1.0, 2.0])
+    FOLDER_FILES["gas.data"] += "\nVelocities\n\n" + "".join(
+        f"{k} " + " ".join(f"{v:.9g}" for v in rng.normal(size=3)) + "\n" for k in range(1, 65))
+
+
+gas()
+GAS = """units lj
+atom_style atomic
+read_data gas.data
+lattice sc 1.0
+region corner block 0 2.5 0 2.5 0 2.5
+region middle block 1.5 4.4 1.5 4.4 1.5 4.4
+region slab block INF INF INF INF 4.6 INF
+group inner region middle
+group top region slab
+group few id 3:9 20:30
+%s
+pair_style lj/cut 2.5
+pair_coeff 1 1 1.0 1.0
+pair_coeff 2 2 0.7 1.1
+fix 1 all nve
+timestep 0.002
+run 40
+"""
 CHAINS = (CHARMM % "pair_style lj/charmm/coul/charmm/implicit 4.0 5.5 3.0 5.0").replace(
     "3 180 1.0", "3 180 0").replace("2 0 0.5", "2 0 0")
 FIELDS = {
@@ -70,6 +101,9 @@ FIELDS = {
     "replicate": MELT,
     "replicate a file": CHAINS.replace("read_data chains.data",
                                        "read_data chains.data\nreplicate 1 2 2"),
+    "a file that is changed": GAS % "delete_atoms group few\ncreate_atoms 2 single 0.2 0.1 0.2\n"
+                              "displace_atoms inner move 0.1 0.05 0.0\nvelocity top set 0.5 NULL "
+                              "-0.2\nvelocity all scale 0.9\nvelocity few set 0 0 0",
     "no energy by types": LIQUID % ("p p p", "neigh_modify exclude type 1 2"),
     "no energy by groups": LIQUID % ("p p p", "group two type 2\n"
                                      "neigh_modify delay 0 exclude group two two"),

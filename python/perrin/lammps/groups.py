@@ -185,13 +185,12 @@ class Groups:
             self.velocity = Commented({"temperature": self.number(words[0])}, line)
             self.seed = int(self.number(words[1]))
             return
-        if self.atoms is None or style not in ("create", "set"):
+        if style not in ("create", "set"):
             raise NotUnderstood(f"velocity {group} {style}")
         if self.units.style != "lj":
             raise NotUnderstood(f"velocity {group} {style} in units {self.units.style}")
         who = self.members(group)
-        self.own_velocities(line)
-        v = self.atoms.v
+        v = self.own_velocities(line)
         if style == "set":
             scale = self.lattice.spacing if self.lattice is not None and "box" not in words \
                 else np.ones(3)
@@ -233,24 +232,24 @@ class Groups:
         if moving and not summed(rest):  # it replaces this component
             if self.atoms is None:
                 raise NotUnderstood("velocity all ramp without sum yes after velocity all create")
-            self.own_velocities(line)
-            self.atoms.v[:, flow] = 0
+            self.own_velocities(line)[:, flow] = 0
         self.ramp = (v[1] + along, (numbers[1] - numbers[0]) * scale[flow] / (
             (numbers[3] - numbers[2]) * scale[gradient]), line)
 
     def own_velocities(self, line):
-        """Velocities of the atoms that the script makes, in place of the job's `velocity`."""
-        if self.atoms.v is None:
-            self.whole, self.atoms.v = None, np.zeros_like(self.atoms.r)
-            if self.velocity is not None:
-                self.atoms.v[:] = self.drawn(np.ones(len(self.atoms.r), bool),
-                                             self.velocity["temperature"], self.seed)
-                self.result.changed.append((line, "velocities are drawn by perrin import"))
+        """Velocities of the start's particles, in place of the job's `velocity`."""
+        a = self.rewrite()
+        if self.velocity is not None:
+            a.v = self.drawn(np.ones(len(a), bool), self.velocity["temperature"], self.seed)
+            self.result.changed.append((line, "velocities are drawn by perrin import"))
+        elif a.v is None:
+            a.v = np.zeros_like(a.r)
         self.velocity = None
+        return a.v
 
     def drawn(self, who, temperature, seed):
         """Velocities of so many particles at exactly this temperature, without drift."""
-        m = self.atoms.masses_of(self.masses)[who, None]
+        m = self.start.masses_of(self.masses)[who, None]
         v = np.random.default_rng(seed).normal(size=(len(m), 3)) / np.sqrt(m)
         v[:, self.dimension:] = 0
         v -= (m * v).sum(axis=0) / m.sum()
