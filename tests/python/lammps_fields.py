@@ -85,6 +85,33 @@ fix 1 all nve
 timestep 0.002
 run 40
 """
+COLLOIDS = """units lj
+lattice sc 0.004
+region box block 0 4 0 4 0 4
+create_box 3 box
+create_atoms 1 box
+set atom 2*60 type 2
+set atom 5*9 type 3
+lattice sc 0.03
+region gap block 1.2 2.8 1.2 2.8 0.4 0.8
+create_atoms 3 region gap
+mass 1 9.0
+mass 2 6.0
+mass 3 1.0
+pair_style colloid 12.5
+pair_coeff 1 1 1.0 1.0 5.0 5.0 12.5
+pair_coeff 1 2 2.0 1.1 5.0 3.0
+pair_coeff 2 2 1.5 1.0 3.0 3.0 11.0
+pair_coeff 1 3 5.0 1.0 5.0 0.0 7.0
+pair_coeff 2 3 4.0 1.0 3.0 0.0 6.0
+pair_coeff 3 3 10.0 1.0 0.0 0.0 2.5
+group few id 1:20
+velocity all set 0 0 0
+velocity few set 0.3 -0.2 0.1
+fix 1 all nve
+timestep 0.002
+run 40
+"""
 CHAINS = (CHARMM % "pair_style lj/charmm/coul/charmm/implicit 4.0 5.5 3.0 5.0").replace(
     "3 180 1.0", "3 180 0").replace("2 0 0.5", "2 0 0")
 FIELDS = {
@@ -104,6 +131,8 @@ FIELDS = {
     "a file that is changed": GAS % "delete_atoms group few\ncreate_atoms 2 single 0.2 0.1 0.2\n"
                               "displace_atoms inner move 0.1 0.05 0.0\nvelocity top set 0.5 NULL "
                               "-0.2\nvelocity all scale 0.9\nvelocity few set 0 0 0",
+    "colloids": COLLOIDS, "colloids, shifted": COLLOIDS.replace("velocity", "pair_modify shift yes\n"
+                                                                "velocity", 1),
     "no energy by types": LIQUID % ("p p p", "neigh_modify exclude type 1 2"),
     "no energy by groups": LIQUID % ("p p p", "group two type 2\n"
                                      "neigh_modify delay 0 exclude group two two"),
