@@ -92,9 +92,12 @@ create_box 3 box
 create_atoms 1 box
 set atom 2*60 type 2
 set atom 5*9 type 3
-lattice sc 0.03
-region gap block 1.2 2.8 1.2 2.8 0.4 0.8
-create_atoms 3 region gap
+create_atoms 3 single 3.9 0.1 0.05 units box
+create_atoms 3 single 3.9 1.2 0.1 units box
+create_atoms 3 single 6.2 6.4 3.1 units box
+set atom 13 type 1
+group third id 1 6 11 16
+displace_atoms third move 0.8 0.6 0.3 units box
 mass 1 9.0
 mass 2 6.0
 mass 3 1.0
@@ -112,6 +115,34 @@ fix 1 all nve
 timestep 0.002
 run 40
 """
+BONDED = """units lj
+atom_style molecular
+lattice sc 0.8
+region box block 0 5 0 5 0 5
+create_box 2 box bond/types 2 angle/types 1 extra/bond/per/atom 6 %s
+create_atoms 1 box
+set atom 1*40 type 2
+mass * 1.0
+group few type 2
+group others id 60:90
+pair_style lj/cut 2.0
+pair_coeff * * 1.0 0.9
+bond_style harmonic
+bond_coeff 1 40 1.0
+bond_coeff 2 30 1.2
+angle_style harmonic
+angle_coeff 1 9.0 95
+special_bonds lj/coul 0 1 1
+create_bonds many few few 1 0.5 1.1
+create_bonds many few others 2 0.5 1.1
+create_bonds single/bond 2 100 101
+create_bonds single/angle 1 100 101 106
+velocity all set 0 0 0
+displace_atoms few move 0.05 0.02 0
+fix 1 all nve
+timestep 0.002
+run 40
+""" % "extra/special/per/atom 40 extra/angle/per/atom 2"
 CHAINS = (CHARMM % "pair_style lj/charmm/coul/charmm/implicit 4.0 5.5 3.0 5.0").replace(
     "3 180 1.0", "3 180 0").replace("2 0 0.5", "2 0 0")
 FIELDS = {
@@ -133,6 +164,7 @@ FIELDS = {
                               "-0.2\nvelocity all scale 0.9\nvelocity few set 0 0 0",
     "colloids": COLLOIDS, "colloids, shifted": COLLOIDS.replace("velocity", "pair_modify shift yes\n"
                                                                 "velocity", 1),
+    "bonds that are made": BONDED,
     "no energy by types": LIQUID % ("p p p", "neigh_modify exclude type 1 2"),
     "no energy by groups": LIQUID % ("p p p", "group two type 2\n"
                                      "neigh_modify delay 0 exclude group two two"),

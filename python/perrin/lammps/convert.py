@@ -10,6 +10,7 @@ from perrin.lammps import forces
 from perrin.lammps.bonded import Bonded
 from perrin.lammps.charges import Charges
 from perrin.lammps.groups import Groups
+from perrin.lammps.linking import Linking
 from perrin.lammps.replicate import Replicate
 from perrin.lammps.runs import Runs
 from perrin.lammps.script import Variables, logical_lines, split
@@ -31,7 +32,7 @@ PARTICLES = {"create_atoms", "delete_atoms", "displace_atoms", "set", "mass", "r
              "change_box", "replicate"}
 
 
-class Script(System, Groups, Styles, Charges, Replicate, Runs, Watch):
+class Script(System, Groups, Styles, Charges, Linking, Replicate, Runs, Watch):
     def __init__(self, path, variables, result, folder, name):
         self.path, self.result, self.folder, self.name = path, result, folder, name
         self.variables = Variables(variables, self.keyword)
@@ -52,6 +53,7 @@ class Script(System, Groups, Styles, Charges, Replicate, Runs, Watch):
         self.kspace, self.slab, self.special_charges = None, None, (0.0, 0.0, 0.0)
         self.dielectric, self.charges = 1.0, {}
         self.data_particles, self.rewritten = None, False
+        self.kinds_of_box = {}  # types of bonds, angles, … of create_box
         self.shake, self.constrained = None, False
         self.rigid, self.rigid_groups, self.bodies = {}, {}, None
         self.excluded, self.apart = [], False

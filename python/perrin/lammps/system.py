@@ -48,8 +48,8 @@ class System:
         made = self.regions.get(rest[1])
         if made is None or made.box is None:
             raise NotUnderstood("create_box of a region that is no block or prism")
-        if len(rest) > 2:
-            self.result.no_effect.append(line)  # room for bonds
+        said = dict(zip(rest[2::2], rest[3::2]))
+        self.kinds_of_box = {k: int(said[f"{k}/types"]) for k in self.bonded if f"{k}/types" in said}
         self.types = int(rest[0])
         low, high = (np.array(b, float) for b in made.box)
         if self.dimension == 2:
@@ -130,7 +130,8 @@ class System:
                 raise NotUnderstood(f"{name} of {rest[0]}: {error}") from None
 
     def kinds(self, kind):
-        return self.data.counts.get(f"{kind} types", 1) if self.data else 1
+        return self.data.counts.get(f"{kind} types", 1) if self.data else \
+            self.kinds_of_box.get(kind, 1)
 
     def do_mass(self, rest, line):
         for kind in forces.several(rest[0], self.types):
@@ -166,6 +167,9 @@ class System:
 
     def start_lists(self):
         """{"bond": how many there are at the start, …}."""
+        made = self.atoms if self.atoms is not None else self.data_particles
+        if made is not None:
+            return {kind: len(made.lists.get(kind, ([],))[0]) for kind in self.bonded}
         counts = self.data.counts if self.data is not None else {}
         return {kind: counts.get(f"{kind}s", 0) for kind in ("bond", "angle", "dihedral",
                                                              "improper")}
