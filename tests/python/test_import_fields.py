@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from lammps_fields import EVERY, FIELDS, IN_PARTS, LIQUID
+from lammps_fields import CHAINS, EVERY, FIELDS, IN_PARTS, LIQUID
 from test_import_lammps import LAMMPS, job_of, order_of, simulation
 
 import perrin
@@ -241,3 +241,47 @@ def test_output(tmp_path):
     assert "in LAMMPS of the last 2" in told
     with simulation(tmp_path, result) as sim:
         sim.run()
+    text = OUTPUT.rsplit("run 40", 1)[0].replace("run 40", "variable s equal pxy\nfix 8 all ave/correlate 5 100 500 v_s "
+                          "type auto\nfix 9 all ave/correlate 5 100 500 v_other\nrun 40")
+    assert {"type": "stress_autocorrelation", "stride": 5, "stages": ["run-3"]} in job_of(
+        tmp_path, text).job["observers"]
+
+
+@pytest.mark.parametrize("group, made", [("molecule 3", True), ("molecule 2 3", False),
+                                         ("id 1 2 3", False)])
+def test_gyration_of_a_group(tmp_path, group, made):
+    """An observer has radii of whole molecules."""
+    text = CHAINS.replace("run 20", f"group one {group}\ncompute g one gyration\n"
+                          "fix 8 all ave/time 5 1 5 c_g\nrun 20")
+    result = job_of(tmp_path, text)
+    assert not result.not_understood, result.not_understood
+    observers = [o for o in result.job["observers"] if o["type"] == "chain_size"]
+    assert observers == ([{"type": "chain_size", "stride": 5, "group": "one"}] if made else [])
+    assert any("no observer: the radius of gyration" in why for _, why in result.changed) != made
+    with simulation(tmp_path, result) as sim:
+        sim.run()
+
+
+@pytest.mark.parametrize("lines, wanted", [
+    ("velocity all create 2.0 7\nvelocity all scale 0.5", 0.5), ("velocity all scale 0.7", 0.7)])
+def test_velocities_that_are_scaled(tmp_path, lines, wanted):
+    """The temperature is that of LAMMPS: 3 N - 3 degrees of freedom, with the energy of the whole
+    liquid that moves."""
+    with simulation(tmp_path, job_of(tmp_path, LIQUID % ("p p p", lines))) as sim:
+        twice = np.sum(np.array(sim.masses)[:, None] * sim.velocities ** 2)
+        assert twice / (3 * len(sim.masses) - 3) == pytest.approx(wanted, rel=1e-5)
+    result = job_of(tmp_path, LIQUID % ("p p p", lines + "\nrun 10\nvelocity all scale 0.9"))
+    assert len(result.texts) == 2 and not result.not_understood
+    assert result.jobs[1]["velocity"] == {"temperature": 0.9}
+    assert any("drawn anew" in why for _, why in result.changed)
+
+
+@pytest.mark.parametrize("lines, said", [
+    ("fix 2 few spring/self 4.0", "where they are when it begins"),
+    ("variable x equal 2+0.1*step*dt\nfix 2 all indent 9 sphere v_x 1 1 1", "whose time begins")])
+def test_fields_that_go_on(tmp_path, lines, said):
+    """In another job, after other forces, they would be others."""
+    text = LIQUID % ("f p p", f"{lines}\nrun 10\npair_coeff 1 1 1.1 1.0")
+    told = job_of(tmp_path, text).not_understood
+    assert len(told) == 1 and said in told[0][1], told
+    assert not job_of(tmp_path, text.replace("pair_coeff 1 1 1.1 1.0", "")).not_understood

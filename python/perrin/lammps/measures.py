@@ -7,7 +7,7 @@ from perrin.importing.lines import NotUnderstood
 ROWS = 10000  # steps between rows of correlators, at least
 PROFILED = {"density/number": "density", "vx": "velocity", "vy": "velocity", "vz": "velocity",
             "temp": "temperature"}
-OPTIONS = {"norm", "ave", "start", "file", "overwrite", "title1", "title2", "title3", "adof",
+OPTIONS = {"type", "prefactor", "norm", "ave", "start", "file", "overwrite", "title1", "title2", "title3", "adof",
            "cdof", "bias", "format", "mode", "off", "append"}
 
 

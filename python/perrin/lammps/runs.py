@@ -10,6 +10,10 @@ from perrin.lammps.insertion import Insertion
 from perrin.lammps.swap import Swap
 from perrin.lammps.turns import in_turns
 
+# Why there is no counterpart, where that is not plain.
+WITHOUT = {"aveforce": ": a job has no group whose particles all have their mean force",
+           "wall/reflect": ": a job has no walls that turn velocities round; lj_wall repels"}
+
 
 class Runs:
     """A part of perrin.lammps.convert.Script, whose members it uses."""
@@ -159,7 +163,8 @@ class Runs:
                 kept.append((fix.group, self.prescribed(fix), fix.line))
                 continue
             if any(w not in ("0.0", "0", "0.") for w in fix.words[:self.dimension]):
-                raise NotUnderstood(f"{fix.line}: fix {fix.style} of a part of the forces")
+                raise NotUnderstood(f"fix {fix.style} of a part of the forces: in a job particles "
+                                    "move along all axes or along none", fix.line)
             velocity = [v or 0 for v in self.set_velocities.get(fix.group, [0, 0, 0])]
             kept.append((fix.group, {"type": "moving", "velocity": velocity} if any(velocity)
                          else {"type": "frozen"}, fix.line))
@@ -249,7 +254,7 @@ class Runs:
 
     def do_fix(self, rest, line):
         name, group, style, words = rest[0], rest[1], forces.base(rest[2]), rest[3:]
-        if style in ("ave/time", "ave/chunk"):
+        if style in ("ave/time", "ave/chunk", "ave/correlate"):
             self.average(name, style, group, words, line)
             return
         if style in fixes.MEASURES:
@@ -269,7 +274,7 @@ class Runs:
             return
         made = field(self, group, style, words, line)
         if made is None:
-            raise NotUnderstood(f"fix {style}")
+            raise NotUnderstood(f"fix {style}" + WITHOUT.get(style, ""))
         if self.ran:
             self.other_forces(f"fix {style} after a run")
             made = field(self, group, style, words, line)

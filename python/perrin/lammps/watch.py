@@ -68,8 +68,12 @@ class Watch:
         self.averaged(("compute", name), self.computes[name], None, line)
 
     def average(self, name, style, group, words, line):
-        """fix ave/time and ave/chunk; what they would write that no observer does is said."""
+        """fix ave/time, ave/chunk, ave/correlate; what they would write that no observer does is
+        said."""
         average, left = Average(self, words), []
+        if style == "ave/correlate":
+            self.correlated(name, average, line)
+            return
         if style == "ave/chunk":
             chunks, values = words[3], average.values[1:]
             if self.computes.get(chunks, (0, 0, 0))[1] != "chunk/atom":
@@ -83,6 +87,17 @@ class Watch:
             self.result.changed.append((line, f"no observer writes {', '.join(left)}"))
         elif style == "ave/time" and not known:
             self.result.no_effect.append(line)
+
+    def correlated(self, name, average, line):
+        """fix ave/correlate of components of the stress."""
+        formulas = [self.variables.values.get(value[2:], ("", ""))[1] for value in average.values]
+        if not set(formulas) & {"pxy", "pxz", "pyz"}:
+            self.result.no_effect.append(line)
+            return
+        self.result.changed.append((line, "the autocorrelation of the stress is the mean of all "
+                                    "components that shear"))
+        made = {"type": "stress_autocorrelation", "stride": average.every}
+        self.watch(("fix", name), lambda: dict(made), line)
 
     def computed(self, name, average, line):
         """Values of fix ave/time that nothing writes, and whether there are others that an observer
