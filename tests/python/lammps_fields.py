@@ -159,11 +159,12 @@ FIELDS = {
     "replicate": MELT,
     "replicate a file": CHAINS.replace("read_data chains.data",
                                        "read_data chains.data\nreplicate 1 2 2"),
-    "a file that is changed": GAS % "delete_atoms group few\ncreate_atoms 2 single 0.2 0.1 0.2\n"
-                              "displace_atoms inner move 0.1 0.05 0.0\nvelocity top set 0.5 NULL "
-                              "-0.2\nvelocity all scale 0.9\nvelocity few set 0 0 0",
-    "colloids": COLLOIDS, "colloids, shifted": COLLOIDS.replace("velocity", "pair_modify shift yes\n"
-                                                                "velocity", 1),
+    "a file that is changed": GAS % (
+        "delete_atoms group few\ncreate_atoms 2 single 0.2 0.1 0.2\n"
+        "displace_atoms inner move 0.1 0.05 0.0\nvelocity top set 0.5 NULL -0.2\n"
+        "velocity all scale 0.9\nvelocity few set 0 0 0"),
+    "colloids": COLLOIDS,
+    "colloids, shifted": COLLOIDS.replace("velocity", "pair_modify shift yes\nvelocity", 1),
     "bonds that are made": BONDED,
     "no energy by types": LIQUID % ("p p p", "neigh_modify exclude type 1 2"),
     "no energy by groups": LIQUID % ("p p p", "group two type 2\n"

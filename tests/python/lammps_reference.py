@@ -43,7 +43,8 @@ def reference(text, every=1):
     version = lmp.version()
     lmp.close()
     return {"potential": potential, "pressure": pressure, "parts": parts, "end": end,
-            "moved": [[float(f"{x:.7g}") for x in row] for row in (after - before)[::every]]}, version
+            "moved": [[float(f"{x:.7g}") for x in row] for row in (after - before)[::every]]
+            }, version
 
 
 here = os.path.dirname(os.path.abspath(__file__))

@@ -1,5 +1,5 @@
-"""`perrin import lammps` of fields, copies, exclusions, exchange by trials and output, against LAMMPS
-(lammps_fields.py, lammps_import.json) and theory."""
+"""`perrin import lammps` of fields, copies, exclusions, exchange by trials and output, against
+LAMMPS (lammps_fields.py, lammps_import.json) and theory."""
 import math
 
 import numpy as np
@@ -134,9 +134,9 @@ run 20000
 
 def test_exchange_of_places(tmp_path):
     """Two layers of n sites, m heavy particles among 2 n: the number k of those in the upper one
-    has the weight C(n, k) C(n, m - k) exp(-k dM g h/T). The mean over samples that are ten sweeps of
-    9 trials apart, about 7 for each of 13 heavy and other ones that may exchange, is within five
-    standard deviations of independent samples, of which half are taken for granted."""
+    has the weight C(n, k) C(n, m - k) exp(-k dM g h/T). Samples are ten sweeps of 9 trials apart,
+    in which each of the m heavy ones is tried 15 times; their mean is within five standard
+    deviations of half as many independent ones."""
     result = job_of(tmp_path, LAYERS)
     assert not result.not_understood, result.not_understood
     stage, = result.job["stages"]
@@ -241,8 +241,9 @@ def test_output(tmp_path):
     assert "in LAMMPS of the last 2" in told
     with simulation(tmp_path, result) as sim:
         sim.run()
-    text = OUTPUT.rsplit("run 40", 1)[0].replace("run 40", "variable s equal pxy\nfix 8 all ave/correlate 5 100 500 v_s "
-                          "type auto\nfix 9 all ave/correlate 5 100 500 v_other\nrun 40")
+    text = OUTPUT.rsplit("run 40", 1)[0].replace(
+        "run 40", "variable s equal pxy\nfix 8 all ave/correlate 5 100 500 v_s type auto\n"
+                  "fix 9 all ave/correlate 5 100 500 v_other\nrun 40")
     assert {"type": "stress_autocorrelation", "stride": 5, "stages": ["run-3"]} in job_of(
         tmp_path, text).job["observers"]
 

@@ -40,8 +40,8 @@ def field(script, group, style, words, line):
 
 def gravity(script, group, words):
     """The same acceleration of all, which LAMMPS has as force/mass: a force for each type that has
-    another mass. Angles are in degrees: phi from x, theta from z (in two dimensions from y), that of
-    chute from the opposite of that axis."""
+    another mass. Angles are in degrees: phi from x, theta from z (in two dimensions from y), that
+    of chute from the opposite of that axis."""
     number, how, flat = script.steady, words[1], script.dimension == 2
     if how == "vector":
         way = [number(w) for w in words[2:5]]

@@ -7,7 +7,7 @@ from perrin.lammps.aniso import oriented, rotational_frictions
 MEASURES = {"print", "ave/time", "ave/chunk", "ave/histo", "ave/correlate", "ave/atom", "vector",
             "balance", "store/state", "property/atom", "halt", "ave/correlate/long", "ave/grid",
             "store/force", "python/invoke", "ave/histo/weight", "recenter", "momentum",
-            "enforce2d", "numdiff", "nve/noforce/none", "dt/reset/none", "thermal/conductivity/none"}
+            "enforce2d", "numdiff"}
 BATHS = ("langevin", "temp/csvr", "temp/berendsen", "temp/rescale", "press/berendsen", "viscous")
 
 RIGID = ("rigid", "rigid/small", "rigid/nve", "rigid/nve/small", "rigid/nvt", "rigid/nvt/small",

@@ -5,10 +5,9 @@ import numpy as np
 from perrin.importing.lines import NotUnderstood
 
 ROWS = 10000  # steps between rows of correlators, at least
-PROFILED = {"density/number": "density", "vx": "velocity", "vy": "velocity", "vz": "velocity",
-            "temp": "temperature"}
-OPTIONS = {"type", "prefactor", "norm", "ave", "start", "file", "overwrite", "title1", "title2", "title3", "adof",
-           "cdof", "bias", "format", "mode", "off", "append"}
+PROFILED = ("density/number", "vx", "vy", "vz", "temp")  # what profiles have
+OPTIONS = {"type", "prefactor", "norm", "ave", "start", "file", "overwrite", "title1", "title2",
+           "title3", "adof", "cdof", "bias", "format", "mode", "off", "append"}
 
 
 class Average:

@@ -284,8 +284,8 @@ class Runs:
     def other_forces(self, what):
         """Another job, which begins with the last frame of this one."""
         if self.bodies is not None or self.reactions or self.reservoir:
-            raise NotUnderstood(f"{what}: forces of a job act in all stages, and bodies, bonds that "
-                                "change and a reservoir are those of one job")
+            raise NotUnderstood(f"{what}: forces of a job act in all stages, and bodies, bonds "
+                                "that change and a reservoir are those of one job")
         self.next_part()
 
     def fields_of_parts(self):

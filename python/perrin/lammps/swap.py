@@ -1,4 +1,4 @@
-"""fix atom/swap as trials of the stage monte_carlo: particles of two types exchange their places."""
+"""fix atom/swap as trials of the stage monte_carlo: particles of two types exchange places."""
 import numpy as np
 
 from perrin.importing.lines import NotUnderstood

@@ -49,7 +49,8 @@ class System:
         if made is None or made.box is None:
             raise NotUnderstood("create_box of a region that is no block or prism")
         said = dict(zip(rest[2::2], rest[3::2]))
-        self.kinds_of_box = {k: int(said[f"{k}/types"]) for k in self.bonded if f"{k}/types" in said}
+        self.kinds_of_box = {k: int(said[f"{k}/types"]) for k in self.bonded
+                             if f"{k}/types" in said}
         self.types = int(rest[0])
         low, high = (np.array(b, float) for b in made.box)
         if self.dimension == 2:
