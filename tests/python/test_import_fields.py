@@ -99,6 +99,7 @@ def test_temperature_of_the_second_run(tmp_path):
      "v_x, which changes with the step and not linearly"),
     ("variable x equal 2+step*dt\nfix 2 all indent 9 sphere v_x 0 0 1", "moves along x"),
     ("variable R equal 2+step*dt\nfix 2 all indent 9 sphere 1 1 1 v_R", "v_R, which changes"),
+    ("fix 2 all indent 9 sphere 1 1 1 1\nfix 3 all deform 1 x scale 1.1", "whose edges change"),
     ("fix 2 all indent 9 plane z 1 lo", "plane across z, which is periodic"),
     ("fix 2 all indent 9 cone z 0 0 1 2 0 1", "fix indent cone"),
     ("fix 2 all gravity 1 gradient 1 2 3", "fix gravity gradient"),

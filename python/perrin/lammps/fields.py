@@ -19,7 +19,7 @@ def field(script, group, style, words, line):
     elif style == "gravity":
         made = gravity(script, group, words)
     elif style == "indent":
-        made = [indenter(script, words)]
+        made = [indenter(script, words, line)]
     elif style in ("wall/lj93", "wall/lj126", "wall/harmonic"):
         made = [wall(script, style, *each) for each in faces(script, words)]
     elif style == "spring/self":

@@ -5,7 +5,7 @@ from perrin.importing.lines import NotUnderstood
 COUNTS = {"sphere": 4, "cylinder": 4, "plane": 3}
 
 
-def indenter(script, words):
+def indenter(script, words, line):
     """The force of one fix. Its energy is K/3 (depth)^3, which LAMMPS adds to the potential energy
     with fix_modify energy yes."""
     script.whole = None  # a start from a file has the script's coordinates
@@ -25,6 +25,8 @@ def indenter(script, words):
         axis = shape[0] if kind == "cylinder" else None
         depth = made.round(axis, shape if axis is None else shape[1:], said.get("side", "out"))
     numbers = {"k": stiffness / 3, **made.numbers}
+    if set(numbers) & {"hx", "hy", "hz"}:
+        script.of_box.append(line)
     return {"type": "external_formula", "energy": f"k*max({depth}, 0)^3{made.where}",
             "types": {str(t): dict(numbers) for t in range(1, script.types + 1)}}
 

@@ -1,4 +1,6 @@
 """Runs, minimisations, fixes and output: the stages and observers of the job."""
+import json
+
 import numpy as np
 
 from perrin.importing.lines import NotUnderstood
@@ -235,6 +237,9 @@ class Runs:
         return len(kinds) == self.types
 
     def stage(self, stage, line, steps=None):
+        if self.of_box and ("deform" in stage or '"barostat"' in json.dumps(stage)):
+            self.result.not_understood += [(of, "a field of the nearest image in a box whose edges "
+                                            "change") for of in self.of_box]
         self.stages.append(Commented(stage, line))
         self.steps += stage["steps"] if steps is None else steps
         self.ran = True
