@@ -98,9 +98,13 @@ def test_temperature_of_the_second_run(tmp_path):
     ("variable x equal 2+sin(step)\nfix 2 all indent 9 sphere v_x 0 0 1",
      "v_x, which changes with the step and not linearly"),
     ("variable x equal 2+step*dt\nfix 2 all indent 9 sphere v_x 0 0 1", "moves along x"),
+    ("variable x equal 1+step*dt\nfix 2 all indent 9 sphere 1 1 v_x 1\ntimestep 0.003",
+     "with another time step"),
+    ("variable x equal 1+step*dt\nfix 2 all indent 9 sphere 1 1 v_x 1\nminimize 0 1 5 5",
+     "in a minimisation"),
     ("variable R equal 2+step*dt\nfix 2 all indent 9 sphere 1 1 1 v_R", "v_R, which changes"),
     ("fix 2 all indent 9 sphere 1 1 1 1\nfix 3 all deform 1 x scale 1.1", "whose edges change"),
-    ("fix 2 all indent 9 plane z 1 lo", "plane across z, which is periodic"),
+    ("fix 2 all indent 9 plane x 1 lo", "plane across x, which is periodic"),
     ("fix 2 all indent 9 cone z 0 0 1 2 0 1", "fix indent cone"),
     ("fix 2 all gravity 1 gradient 1 2 3", "fix gravity gradient"),
     ("fix 2 all aveforce 0 0 0", "fix aveforce"),
@@ -109,7 +113,7 @@ def test_temperature_of_the_second_run(tmp_path):
     ("replicate 2 0 1", "replicate: expected whole numbers"),
     ("replicate 2 1 1 bond/periodic", "replicate with bond/periodic")])
 def test_what_is_listed(tmp_path, lines, said):
-    told = job_of(tmp_path, LIQUID % ("p p p", lines)).not_understood
+    told = job_of(tmp_path, LIQUID % ("p p f", lines)).not_understood
     assert any(said in why for _, why in told), [why for _, why in told]
 
 

@@ -46,6 +46,7 @@ class Script(System, Groups, Styles, Charges, Linking, Replicate, Runs, Watch):
         self.used_groups, self.stages, self.observers, self.computes = {}, [], {}, {}
         self.watchers, self.longest_cutoff = {}, 0.0
         self.of_box = []  # lines of fields that know the lengths of the box
+        self.of_time = []  # (line, time step) of fields that move with the step
         self.field_parts = {}  # the part in which a fix of a field was defined
         self.system_line = self.data_path = None
         self.thermo, self.fields, self.ran, self.friction = None, [], False, False

@@ -18,7 +18,7 @@ def indenter(script, words, line):
         raise NotUnderstood(f"fix indent with {' '.join(rest)}")
     scale = [1, 1, 1] if said.get("units") == "box" or script.lattice is None \
         else script.lattice.spacing
-    made = Shape(script, scale)
+    made = Shape(script, scale, line)
     if kind == "plane":
         depth = made.plane(*shape)
     else:
@@ -35,8 +35,9 @@ class Shape:
     """Formulas of how deep a particle is in an indenter; `numbers`: their parameters; `where`:
     their definitions."""
 
-    def __init__(self, script, scale):
-        self.script, self.scale, self.numbers, self.where = script, scale, {}, ""
+    def __init__(self, script, scale, line):
+        self.script, self.scale, self.line = script, scale, line
+        self.numbers, self.where = {}, ""
 
     def place(self, name, word, scale):
         """A coordinate, or one that a variable moves at a constant speed: a variable is in units
@@ -51,7 +52,8 @@ class Shape:
             return name, False
         if script.part > 1 or script.steps:
             raise NotUnderstood(f"{word}, which changes with the step, after a run")
-        step = script.timestep if script.timestep is not None else script.units.timestep
+        step = script.keyword("dt")
+        script.of_time.append((self.line, step))
         self.numbers.update({name: start, f"v{name}": slope / script.units.time(step)})
         return f"({name} + v{name}*t)", True
 

@@ -237,9 +237,7 @@ class Runs:
         return len(kinds) == self.types
 
     def stage(self, stage, line, steps=None):
-        if self.of_box and ("deform" in stage or '"barostat"' in json.dumps(stage)):
-            self.result.not_understood += [(of, "a field of the nearest image in a box whose edges "
-                                            "change") for of in self.of_box]
+        self.unlike_fields(stage)
         self.stages.append(Commented(stage, line))
         self.steps += stage["steps"] if steps is None else steps
         self.ran = True
@@ -292,6 +290,17 @@ class Runs:
             raise NotUnderstood(f"{what}: forces of a job act in all stages, and bodies, bonds "
                                 "that change and a reservoir are those of one job")
         self.next_part()
+
+    def unlike_fields(self, stage):
+        """Fields that know lengths of the box, or the step, in a stage that changes these."""
+        there = {force.line for _, force in self.fields}
+        changes = "deform" in stage or '"barostat"' in json.dumps(stage)
+        told = [(of, "a field of the nearest image in a box whose edges change")
+                for of in self.of_box if changes]
+        told += [(of, "a place that changes with the step, in a minimisation or with another time "
+                  "step") for of, step in self.of_time
+                 if step != self.keyword("dt") or stage.get("integrator", {}).get("type") == "fire"]
+        self.result.not_understood += [(of, why) for of, why in told if of in there]
 
     def fields_of_parts(self):
         """Fields of an earlier part that would be others in this one."""
