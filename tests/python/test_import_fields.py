@@ -253,6 +253,17 @@ def test_output(tmp_path):
         tmp_path, text).job["observers"]
 
 
+def test_trial_insertions(tmp_path):
+    widom = job_of(tmp_path, LIQUID % ("p p p", "fix 8 all widom 10 50 2 77 0.8\n"
+                                       "fix 9 all widom 5 50 0 77 0.8 mol h2o"))
+    assert {"type": "widom", "stride": 10, "insertions": 50, "temperature": 0.8,
+            "group": "widom-2"} in widom.job["observers"]
+    assert [why for _, why in widom.not_understood] == [
+        "fix widom of molecules, or with region, charge or intra_energy"]
+    with simulation(tmp_path, widom) as sim:
+        sim.run()
+
+
 @pytest.mark.parametrize("group, made", [("molecule 3", True), ("molecule 2 3", False),
                                          ("id 1 2 3", False)])
 def test_gyration_of_a_group(tmp_path, group, made):

@@ -260,6 +260,9 @@ class Runs:
         if style in ("ave/time", "ave/chunk", "ave/correlate"):
             self.average(name, style, group, words, line)
             return
+        if style == "widom":
+            self.inserted(name, words, line)
+            return
         if style in fixes.MEASURES:
             self.result.no_effect.append(line)
             return

@@ -121,6 +121,19 @@ class Watch:
         mine.average = average
         mine.make = lambda: COMPUTES[style](self, group, words, mine)
 
+    def inserted(self, name, words, line):
+        """fix widom of atoms: trial insertions of a particle of a type that there is."""
+        every, count, kind = (int(self.number(w)) for w in words[:3])
+        if not kind or set(words[5:]) - {"full_energy"}:
+            raise NotUnderstood("fix widom of molecules, or with region, charge or intra_energy")
+        if not self.count_of(kind):
+            raise NotUnderstood(f"fix widom of the type {kind}, of which there are no particles")
+        group = f"widom-{kind}"
+        self.groups[group] = {"types": [str(kind)]}
+        made = {"type": "widom", "stride": every, "insertions": count,
+                "temperature": self.number(words[4])}
+        self.watch(("fix", name), lambda: {**made, **self.within(group)}, line)
+
     def within(self, group):
         return {} if group == "all" else {"group": self.use(group)}
 
