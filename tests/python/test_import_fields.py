@@ -94,6 +94,8 @@ def test_temperature_of_the_second_run(tmp_path):
 
 @pytest.mark.parametrize("lines, said", [
     ("variable f equal 0.1*step\nfix 2 all addforce v_f 0 0", "v_f, which changes with the step"),
+    ("variable f equal v_g+1\nvariable g equal 2*v_f\nfix 2 all addforce v_f 0 0",
+     "the variable f, which is made of itself"),
     ("variable f equal ramp(1,2)\nfix 2 all spring/self v_f", "v_f, which changes with the step"),
     ("variable x equal 2+sin(step)\nfix 2 all indent 9 sphere v_x 0 0 1",
      "v_x, which changes with the step and not linearly"),

@@ -62,7 +62,7 @@ class Variables:
 
     def __init__(self, given=None, keyword=lambda word: None):
         self.given = {k: str(v) for k, v in (given or {}).items()}
-        self.values = {}
+        self.values, self.open = {}, set()  # open: those that are being evaluated
         self.keyword = keyword
         self.ends = False  # ramp(a, b) is b: its value when a run ends
         # While a course is looked at: steps from now, and those of the run; whether somebody asked.
@@ -93,7 +93,15 @@ class Variables:
         style, value = self.values[name]
         if value is None:
             raise NotUnderstood(f"the variable {name} of the style {style}")
-        return number_text(self.evaluate(value)) if style == "equal" else value
+        if style != "equal":
+            return value
+        if name in self.open:
+            raise NotUnderstood(f"the variable {name}, which is made of itself")
+        self.open.add(name)
+        try:
+            return number_text(self.evaluate(value))
+        finally:
+            self.open.remove(name)
 
     def substitute(self, text):
         def immediate(match):

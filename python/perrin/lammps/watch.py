@@ -149,6 +149,10 @@ class Watch:
             except NotUnderstood as error:
                 self.result.changed.append((watcher.line, f"no observer: {error}"))
                 continue
+            except (IndexError, ValueError, KeyError) as error:
+                self.result.changed.append((watcher.line, "no observer: words are missing or "
+                                            f"wrong ({error!r})"))
+                continue
             if settings is None:
                 continue
             kind = settings["type"]
