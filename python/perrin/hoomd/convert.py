@@ -29,6 +29,7 @@ class Script(Statements, Objects, Runs, Groups):
         self.job_forces, self.stages, self.writers_of, self.observers = [], [], [], {}
         self.ran, self.part, self.friction = False, 1, False
         self.bodies, self.constraints = {}, None
+        self.of_box = None  # the line of a field that is one of the box
         self.orientations = self.turned = self.uses_charges = False
         self.turns, self.along_x, self.turned_data, self.first = {}, False, None, None
 

@@ -1,6 +1,8 @@
 """Fields, walls, constant and active forces of HOOMD-blue, and its sums over charges."""
 import re
 
+import numpy as np
+
 from perrin.hoomd.pairs import FORMS, parameters
 from perrin.hoomd.values import Thing, number, vector
 from perrin.importing.lines import NotUnderstood
@@ -19,6 +21,8 @@ def field_forces(thing, script):
         return walls(thing, script)
     if thing.path == "hoomd.md.external.field.Electric":
         return electric(thing, script)
+    if thing.path == "hoomd.md.external.field.Periodic":
+        return periodic(thing, script)
     if thing.path == "hoomd.md.long_range.pppm.real":
         return ewald(thing, script)
     if thing.path == "hoomd.md.long_range.pppm.reciprocal":
@@ -67,6 +71,32 @@ def electric(thing, script):
             "type": "external_formula", "energy": "-charge*(ex*x + ey*y + ez*z)",
             "unwrapped": True, "types": {kind: {"ex": x, "ey": y, "ez": z}}}, line))
     script.uses_charges = True
+    return made
+
+
+def periodic(thing, script):
+    """A modulation with p periods along a reciprocal vector of the box."""
+    thing.only("params")
+    if script.box is None:
+        raise NotUnderstood("the field Periodic of a box that is not known")
+    lx, ly, lz, xy, xz, yz = script.box
+    flat = script.dimensions == 2 or not lz
+    lz = lz or 1.0
+    edges = np.array([[lx, 0, 0], [xy * ly, ly, 0], [xz * lz, yz * lz, lz]])
+    vectors, table, made = 2 * np.pi * np.linalg.inv(edges).T, thing.table("params"), []
+    for kind, given in table.items():
+        line = table.lines.get(kind, thing.line)
+        if not isinstance(given, dict) or set(given) != {"A", "i", "w", "p"}:
+            raise NotUnderstood("the field Periodic: expected A, i, w and p", line)
+        a, i, w, p = (number(given[k], k, line) for k in ("A", "i", "w", "p"))
+        if i not in range(2 if flat else 3):
+            raise NotUnderstood(f"the field Periodic: i = {i}", line)
+        q = {f"q{axis}": float(p * v) for axis, v in zip("xyz", vectors[int(i)]) if v}
+        text = " + ".join(f"{name}*{name[1]}" for name in q)
+        made.append(Commented({
+            "type": "external_formula", "energy": f"A*tanh(c*cos({text}))",
+            "types": {kind: {"A": a, "c": 1 / (2 * np.pi * p * w), **q}}}, line))
+    script.of_box = thing.line
     return made
 
 
@@ -128,8 +158,18 @@ def flat(wall, kind, numbers, cut):
 
 def formula(wall, form, kind, numbers, cut):
     """Energy of the distance h from a wall, less that at the cut-off."""
+    h, place = distance_from(wall)
+    numbers = {**numbers, "h_c": cut, **place}
+    inner, end = (of_distance(form.energy, name) for name in ("h", "h_c"))
+    text = f"if(h < h_c, if(h > 0, {inner} - ({end}), 0), 0); h = {h}"
+    return {"type": "external_formula", "energy": text, "types": {kind: {
+        k: v for k, v in numbers.items() if re.search(rf"\b{k}\b", text)}}}
+
+
+def distance_from(wall):
+    """(formula of the distance from a wall, positive where particles are, its parameters)."""
     origin = vector(wall.get("origin", (0, 0, 0)), "origin")
-    numbers = {**numbers, "h_c": cut, "x0": origin[0], "y0": origin[1], "z0": origin[2]}
+    numbers = {"x0": origin[0], "y0": origin[1], "z0": origin[2]}
     if wall.kind == "Plane":
         normal = vector(wall.get("normal"), "normal")
         length = sum(v * v for v in normal) ** 0.5
@@ -142,14 +182,12 @@ def formula(wall, form, kind, numbers, cut):
             if axis is None:
                 raise NotUnderstood("a cylinder that is not along x, y or z", wall.line)
             rho2 = " + ".join(f"({a} - {a}0)^2" for a in "xyz" if a != axis)
+            del numbers[f"{axis}0"]
         numbers["radius"] = wall.number("radius")
         h = f"radius - sqrt({rho2})" if wall.get("inside", True) else f"sqrt({rho2}) - radius"
     else:
         raise NotUnderstood(f"the wall {wall.kind}", wall.line)
-    inner, end = (of_distance(form.energy, name) for name in ("h", "h_c"))
-    text = f"if(h < h_c, if(h > 0, {inner} - ({end}), 0), 0); h = {h}"
-    return {"type": "external_formula", "energy": text, "types": {kind: {
-        k: v for k, v in numbers.items() if re.search(rf"\b{k}\b", text)}}}
+    return h, numbers
 
 
 def of_distance(energy, name):

@@ -239,11 +239,12 @@ class Method:
 
 
 def diffusion(script, updater, stage):
-    """ActiveRotationalDiffusion: a friction of the rotation that has this diffusion coefficient."""
+    """ActiveRotationalDiffusion: a friction of the rotation that has this diffusion coefficient. In
+    three dimensions HOOMD-blue turns by one angle about a random axis across the force, so that
+    directions forget themselves as exp(-D t), as in two; those of a job do as exp(-2 k_B T/friction
+    t)."""
     updater.only("trigger", "active_force", "rotational_diffusion")
     force = updater.get("active_force")
-    if script.dimensions != 2:
-        raise NotUnderstood("ActiveRotationalDiffusion in three dimensions", updater.line)
     # HOOMD-blue turns by sqrt(2 D dt) at each call, dt the time step.
     coefficient = script.constant(updater, "rotational_diffusion") / period(
         updater.get("trigger"), script, updater)
@@ -259,5 +260,5 @@ def diffusion(script, updater, stage):
         raise NotUnderstood("ActiveRotationalDiffusion beside active torques", updater.line)
     if coefficient:
         integrator["rotational_frictions"] = {
-            name: integrator["temperature"] / coefficient if name in force.table("active_force")
-            else 0.0 for name in script.types}
+            name: (script.dimensions - 1) * integrator["temperature"] / coefficient
+            if name in force.table("active_force") else 0.0 for name in script.types}

@@ -176,8 +176,8 @@ class Runs:
     def monte_carlo(self, integrator, steps):
         line = self.line
         self.exclusions = {}
-        force, settings = spheres(integrator, self)
-        self.new_part_where_needed([force])
+        forces, settings = spheres(integrator, self)
+        self.new_part_where_needed(forces)
         stage = Commented({"type": "monte_carlo", "sweeps": steps, **settings}, line)
         self.updates(stage, self.first_step + self.steps, 0)
         self.keep(stage, "sweeps", steps)
@@ -261,7 +261,7 @@ class Runs:
             self.list_line(f"rigid bodies: {type(error).__name__}: {error}", line)
 
     def forces(self, integrator):
-        made, self.friction = [], False
+        made, self.friction, self.of_box = [], False, None
         if not self.ran:  # what has turned goes on to turn
             self.orientations, self.turned, self.turns, self.along_x = False, False, {}, False
         try:
@@ -324,6 +324,9 @@ class Runs:
         stage = Commented({"type": "md", "steps": steps, **moving(self, integrator, now, steps)},
                           line)
         self.updates(stage, now, steps)
+        if self.of_box is not None and ("deform" in stage or '"barostat"' in json.dumps(stage)):
+            self.list_line("the field Periodic of a box that changes, which it would follow",
+                           self.of_box)
         self.keep(stage, "steps", steps)
 
     def keep(self, stage, unit, steps):

@@ -40,6 +40,10 @@ ORDER = {
     "hoomd.wall.Cylinder": ["radius", "axis", "origin", "inside", "open"],
     "hoomd.hpmc.integrate.Sphere": ["default_d", "default_a", "translation_move_probability",
                                     "nselect"],
+    "hoomd.hpmc.pair": ["default_r_cut", "default_r_on", "mode"],
+    "hoomd.hpmc.external.Linear": ["default_alpha", "plane_origin", "plane_normal"],
+    "hoomd.hpmc.external.WallPotential": ["walls"],
+    "hoomd.hpmc.external.wall.WallPotential": ["walls"],
     "hoomd.trigger.Periodic": ["period", "phase"],
     "hoomd.trigger.On": ["timestep"],
     "hoomd.variant.Constant": ["value"],
@@ -61,10 +65,11 @@ ORDER = {
                                                   "rotational_diffusion"],
     "hoomd.update.BoxResize": ["trigger", "box1", "box2", "variant", "filter"],
 }
-LISTS = ("forces", "methods", "constraints", "writers", "updaters", "tuners", "computes", "walls")
+LISTS = ("forces", "methods", "constraints", "writers", "updaters", "tuners", "computes", "walls",
+         "pair_potentials", "external_potentials")
 TABLES = ("params", "r_cut", "r_on", "gamma", "gamma_r", "shape", "d", "a", "constant_force",
           "constant_torque", "active_force", "active_torque", "nlist_params", "body", "E",
-          "mu", "directors")
+          "mu", "directors", "alpha")
 
 
 class Unknown:

@@ -9,6 +9,7 @@ from perrin.importing.write import Commented
 from perrin.lammps.aniso import turn_start
 from perrin.lammps.charmm import ends_of_dihedrals
 from perrin.lammps.constraints import constraints
+from perrin.lammps.forces import STRENGTHS, without
 from perrin.lammps.reactions import dynamic_bonds
 from perrin.lammps.particles import own_mass
 from perrin.lammps.special import exclusions, of_charges
@@ -26,6 +27,9 @@ def assemble(script, last=True):
     job["system"] = None  # what it is depends on what acts
     held = constrained(script, job)
     made = interactions(script, held)
+    script.longest_cutoff = max([force.get("cutoff", 0) for force in made if "pairs" in force],
+                                default=0.0)
+    watched = script.watched()
     if script.axis is not None:
         directions(script, job)
     job["system"] = system(script) if script.part == 1 else Commented(
@@ -61,7 +65,7 @@ def assemble(script, last=True):
             job["dynamic_bonds"] = dynamic_bonds(script)
         except NotUnderstood as error:
             result.not_understood.append((error.line or script.reactions[0][0].line, str(error)))
-    job["observers"] = observers(script)
+    job["observers"] = observers(script, watched)
     job["stages"] = script.stages
     if script.part > 1 and any("box" in group for group in script.used_groups.values()):
         result.not_understood.append((Line(script.path, 0, ""), "a group by a region of a later "
@@ -238,6 +242,8 @@ def interactions(script, held):
     pairs, failed = script.pairs.forces(script)
     line = script.pairs.lines[-1] if script.pairs.lines else line_of(script)
     made += [Commented(force, line) for force, _ in pairs]
+    for silent in script.silent:
+        leave_out(script, made, *silent)
     result.changed += [(line, note) for _, note in pairs if note]
     result.not_understood += [(line, why) for why in failed]
     for kind, part in script.bonded.items():
@@ -257,8 +263,23 @@ def interactions(script, held):
     return made
 
 
-def observers(script):
-    made = list(script.observers.values())
+def leave_out(script, made, line, pairs):
+    """Pairs of types that do not act on each other (neigh_modify exclude)."""
+    def silent(entry):
+        return tuple(sorted(map(int, entry["types"]))) in pairs
+
+    for force in made:
+        if of_charges(force) or force.get("tail") or any(
+                silent(e) and not set(e) & set(STRENGTHS) for e in force["pairs"]):
+            script.result.not_understood.append((line, "pairs of types that have no energy, beside "
+                                                 f"the force {force['type']} of all types"))
+            return
+    for force in made:
+        force["pairs"] = [without(e) if silent(e) else e for e in force["pairs"]]
+
+
+def observers(script, watched):
+    made = [*watched, *script.observers.values()]
     total = sum(stage.get("steps", stage.get("sweeps")) for stage in script.stages)
     thermo = script.thermo or {"type": "thermo", "stride": max(total, 1),
                                "console_stride": max(total, 1)}

@@ -10,16 +10,19 @@ from perrin.lammps import forces
 from perrin.lammps.bonded import Bonded
 from perrin.lammps.charges import Charges
 from perrin.lammps.groups import Groups
+from perrin.lammps.linking import Linking
+from perrin.lammps.replicate import Replicate
 from perrin.lammps.runs import Runs
 from perrin.lammps.script import Variables, logical_lines, split
 from perrin.lammps.styles import Styles
 from perrin.lammps.system import System
 from perrin.lammps.units import Units
+from perrin.lammps.watch import Watch
 
 NO_EFFECT = {"neighbor", "newton", "processors", "thermo_modify", "thermo_style",
              "dump_modify", "echo", "log", "print", "package", "suffix", "timer", "comm_modify",
              "comm_style", "atom_modify", "info", "min_style", "min_modify", "balance",
-             "shell", "undump", "uncompute", "label", "compute_modify", "write_data",
+             "shell", "label", "compute_modify", "write_data",
              "write_restart", "write_dump", "write_coeff"}
 # What begins another job where a run has been: other forces, other velocities.
 FORCES = {"pair_style", "pair_coeff", "pair_modify", "bond_style", "bond_coeff", "angle_style",
@@ -29,7 +32,7 @@ PARTICLES = {"create_atoms", "delete_atoms", "displace_atoms", "set", "mass", "r
              "change_box", "replicate"}
 
 
-class Script(System, Groups, Styles, Charges, Runs):
+class Script(System, Groups, Styles, Charges, Linking, Replicate, Runs, Watch):
     def __init__(self, path, variables, result, folder, name):
         self.path, self.result, self.folder, self.name = path, result, folder, name
         self.variables = Variables(variables, self.keyword)
@@ -41,6 +44,10 @@ class Script(System, Groups, Styles, Charges, Runs):
         self.bonded = {k: Bonded(k) for k in ("bond", "angle", "dihedral", "improper")}
         self.groups, self.fixes, self.velocity = {"all": None}, {}, None
         self.used_groups, self.stages, self.observers, self.computes = {}, [], {}, {}
+        self.watchers, self.longest_cutoff = {}, 0.0
+        self.of_box = []  # lines of fields that know the lengths of the box
+        self.of_time = []  # (line, time step) of fields that move with the step
+        self.field_parts = {}  # the part in which a fix of a field was defined
         self.system_line = self.data_path = None
         self.thermo, self.fields, self.ran, self.friction = None, [], False, False
         self.box, self.steps, self.seed, self.lost = None, 0, None, False
@@ -48,9 +55,11 @@ class Script(System, Groups, Styles, Charges, Runs):
         self.kspace, self.slab, self.special_charges = None, None, (0.0, 0.0, 0.0)
         self.dielectric, self.charges = 1.0, {}
         self.data_particles, self.rewritten = None, False
+        self.kinds_of_box = {}  # types of bonds, angles, … of create_box
         self.shake, self.constrained = None, False
         self.rigid, self.rigid_groups, self.bodies = {}, {}, None
         self.excluded, self.apart = [], False
+        self.silent = []  # (line, pairs of types without energy)
         self.axis, self.disc = None, False
         self.framed = None  # the fix that acts along axes of frames
         self.turning = []  # (group, whether a fix turns its particles, line)
@@ -84,6 +93,9 @@ class Script(System, Groups, Styles, Charges, Runs):
     def number(self, word):
         return self.variables.number(word)
 
+    def steady(self, word):
+        return self.variables.steady(word)
+
     def file(self, name):
         return os.path.join(os.path.dirname(os.path.abspath(self.path)), name)
 
@@ -115,17 +127,21 @@ class Script(System, Groups, Styles, Charges, Runs):
             raise NotUnderstood(f"the command {name}")
         if self.ran and name in PARTICLES:
             raise NotUnderstood(f"{name} after a run: a job has one system")
-        if self.ran and (name in FORCES or name == "velocity" and words[2] == "create"):
+        drawn = name == "velocity" and (words[2] == "create" or words[1:3] == ["all", "scale"])
+        if self.ran and (name in FORCES or drawn):
             self.next_part()
             if name == "velocity":
                 self.flow = None
         handler(rest, line)
 
     def next_part(self):
-        """What was read becomes a job; what follows another, which begins where it ends."""
+        """What was read becomes a job; what follows another, which begins where it ends. Fields of
+        that have the script's coordinates, those of a start from a file."""
+        self.whole = None
         self.close_part(last=False)
         self.part += 1
-        self.stages, self.observers, self.velocity, self.ran = [], {}, None, False
+        self.stages, self.velocity, self.ran = [], None, False
+        self.watch_next_part()
         self.used_groups, self.system_line = {}, None
         self.reactions = []
 

@@ -1,30 +1,31 @@
 """Fixes that act on particles as a field, a wall or a spring."""
+import math
+
 from perrin.importing.lines import NotUnderstood
 from perrin.lammps.aniso import propelled
 from perrin.lammps.fixes import RIGID
+from perrin.lammps.indent import indenter
 
 
 def field(script, group, style, words, line):
     """Forces of a fix, or None where it is of another kind."""
-    number, made = script.number, None
+    number, made = script.steady, None
     if style == "addforce":
         if len(words) > 3:
             raise NotUnderstood(f"fix addforce with {words[3]}")
         made = [{"type": "constant_force", "force": [number(w) for w in words[:3]]}]
     elif style == "efield":
         made = [electric(script, words)]
-    elif style == "gravity" and words[1] == "vector":
-        g = [number(words[0]) * number(w) for w in words[2:5]]
-        norm = sum(number(w) ** 2 for w in words[2:5]) ** 0.5
-        masses = script.mass_by_type()
-        made = [{"type": "constant_force", "force": [m * x / norm for x in g], "types": [str(t)]}
-                for t, m in masses.items()]
-        if len(set(masses.values())) == 1:
-            made = [{k: v for k, v in made[0].items() if k != "types"}]
+    elif style == "gravity":
+        made = gravity(script, group, words)
+    elif style == "indent":
+        made = [indenter(script, words, line)]
     elif style in ("wall/lj93", "wall/lj126", "wall/harmonic"):
         made = [wall(script, style, *each) for each in faces(script, words)]
-    elif style == "spring/self" and len(words) == 1:
-        made = [{"type": "tether", "stiffness": [number(words[0])] * 3}]
+    elif style == "spring/self":
+        axes = words[1] if len(words) > 1 else "xyz"
+        made = [{"type": "tether", "stiffness": [number(words[0]) if a in axes else 0
+                                                 for a in "xyz"]}]
     elif style == "propel/self":
         made = propelled(script, words)
         script.result.changed.append((line, "the pressure has no part of this force"))
@@ -37,6 +38,36 @@ def field(script, group, style, words, line):
     return made
 
 
+def gravity(script, group, words):
+    """The same acceleration of all, which LAMMPS has as force/mass: a force for each type that has
+    another mass. Angles are in degrees: phi from x, theta from z (in two dimensions from y), that
+    of chute from the opposite of that axis."""
+    number, how, flat = script.steady, words[1], script.dimension == 2
+    if how == "vector":
+        way = [number(w) for w in words[2:5]]
+    elif how in ("chute", "spherical"):
+        phi, theta = (math.radians(number(w)) for w in words[2:4]) if how == "spherical" else \
+            (0.0, math.pi - math.radians(number(words[2])))
+        way = [math.sin(theta) * math.cos(phi), math.sin(theta) * math.sin(phi), math.cos(theta)]
+        if flat:
+            way = [math.sin(theta), math.cos(theta), 0.0]
+    else:
+        raise NotUnderstood(f"fix gravity {how}: expected vector, chute or spherical")
+    if flat:
+        way[2] = 0.0
+    norm, masses = math.hypot(*way), script.mass_by_type()
+    if group != "all" and script.count():
+        kinds = set(script.start.type[script.members(group)].tolist())
+        masses = {t: m for t, m in masses.items() if t in kinds}
+    g = [number(words[0]) * x / norm for x in way]
+    made = [{"type": "constant_force", "force": [m * x for x in g], "types": [str(t)]}
+            for t, m in masses.items()]
+    if not made:
+        raise NotUnderstood(f"fix gravity of the group {group}, which has no particles")
+    return made if len(set(masses.values())) > 1 else [
+        {k: v for k, v in made[0].items() if k != "types"}]
+
+
 def electric(script, words):
     """A constant field; the energy is that of unwrapped positions, as in LAMMPS."""
     if len(words) > 3:
@@ -46,7 +77,7 @@ def electric(script, words):
     if script.axis == "dipole" or "dipole" in (script.style or ""):
         raise NotUnderstood("fix efield on dipoles")
     script.whole = None  # a start from a file has the script's coordinates
-    field = {f"e{axis}": script.number(w) * script.units.field for axis, w in zip("xyz", words)}
+    field = {f"e{axis}": script.steady(w) * script.units.field for axis, w in zip("xyz", words)}
     field = {name: value for name, value in field.items() if value} or {"ex": 0}
     energy = " + ".join(f"{name}*{name[1]}" for name in field)
     return {"type": "external_formula", "energy": f"-charge*({energy})", "unwrapped": True,
@@ -56,7 +87,7 @@ def electric(script, words):
 def spring(script, group, words):
     """A spring at the centre of mass of a group: to a point, or to another group. LAMMPS shares its
     force by mass, as the job does; a coordinate NULL is one that it does not act along."""
-    number, kind = script.number, words[0]
+    number, kind = script.steady, words[0]
     if kind not in ("tether", "couple"):
         raise NotUnderstood(f"fix spring {kind}: expected tether or couple")
     names, rest = [group], list(words[1:])
@@ -97,8 +128,8 @@ def faces(script, words):
         if place == "EDGE":
             where = script.box[face[0]][0 if face.endswith("lo") else 1]
         else:
-            where = script.number(place) * scale[axis]
-        yield face, float(where), [script.number(v) for v in values]
+            where = script.steady(place) * scale[axis]
+        yield face, float(where), [script.steady(v) for v in values]
 
 
 def wall(script, style, face, where, values):

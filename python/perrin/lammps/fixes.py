@@ -7,7 +7,7 @@ from perrin.lammps.aniso import oriented, rotational_frictions
 MEASURES = {"print", "ave/time", "ave/chunk", "ave/histo", "ave/correlate", "ave/atom", "vector",
             "balance", "store/state", "property/atom", "halt", "ave/correlate/long", "ave/grid",
             "store/force", "python/invoke", "ave/histo/weight", "recenter", "momentum",
-            "enforce2d", "nve/noforce/none", "dt/reset/none", "thermal/conductivity/none"}
+            "enforce2d", "numdiff"}
 BATHS = ("langevin", "temp/csvr", "temp/berendsen", "temp/rescale", "press/berendsen", "viscous")
 
 RIGID = ("rigid", "rigid/small", "rigid/nve", "rigid/nve/small", "rigid/nvt", "rigid/nvt/small",
@@ -54,6 +54,12 @@ class Motion:
 
     def number(self, word):
         return self.script.number(word)
+
+    def temperatures(self, word, last):
+        """(first, last) temperature of a run; a variable has both."""
+        if not word.startswith("v_"):
+            return self.number(word), self.number(last)
+        return self.script.variables.course(word, self.steps)
 
     def note(self, fix, text):
         self.notes.append((fix.line, text))
@@ -138,8 +144,8 @@ class Motion:
         return made
 
     def langevin(self, fix):
-        first, last, damp = (self.number(w) for w in fix.words[:3])
-        damp = self.script.units.time(damp)
+        first, last = self.temperatures(*fix.words[:2])
+        damp = self.script.units.time(self.number(fix.words[2]))
         rest, scale = fix.words[4:], {}
         while rest:
             if rest[0] == "scale":
@@ -174,9 +180,9 @@ class Motion:
         if "langevin" in said or any(b.style == "langevin" for b in baths):
             if "langevin" in said and baths:
                 raise NotUnderstood("several thermostats of one group")
-            first, last, damp = (self.number(w) for w in (
-                said["langevin"] if "langevin" in said else baths[0].words)[:3])
-            damp = self.script.units.time(damp)
+            words = said["langevin"] if "langevin" in said else baths[0].words
+            first, last = self.temperatures(*words[:2])
+            damp = self.script.units.time(self.number(words[2]))
             by_type = self.script.bodies.by_type
             turning = {"rotational_frictions": by_type(lambda _, i: i[2] / damp)} \
                 if self.script.dimension == 2 else \
@@ -194,9 +200,9 @@ class Motion:
         words = fix.words
         if fix.style == "temp/rescale":
             words = words[1:3] + ["0"]
-        first, last, tau = (self.number(w) for w in words[:3])
+        first, last = self.temperatures(*words[:2])
         made = {"type": "bussi", **ramp(first, last, self.steps),
-                "tau": self.script.units.time(tau)}
+                "tau": self.script.units.time(self.number(words[2]))}
         if fix.style != "temp/csvr":
             self.note(fix, f"{fix.style} became velocity rescaling by Bussi, which samples the "
                            "canonical ensemble")

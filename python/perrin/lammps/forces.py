@@ -5,7 +5,7 @@ import os
 import re
 
 from perrin.importing.lines import NotUnderstood
-from perrin.lammps import aniso, charmm, gromacs
+from perrin.lammps import aniso, charmm, colloid, gromacs
 from perrin.lammps.charges import charge_force, separated, uncharged
 
 SUFFIX = re.compile(r"/(omp|opt|gpu|kk|intel)$")
@@ -341,7 +341,7 @@ def dpd_thermostat(settings, table, types, modify, number, mixing):
 PAIRS = {"lj/cut": lennard_jones, "lj/smooth/linear": smooth_linear, "lj/sf": smooth_linear,
          "morse": simple("morse", ["depth", "steepness", "distance"]),
          "buck": simple("buckingham", ["amplitude", "rho", "dispersion"]),
-         "lj/cubic": cubic,
+         "lj/cubic": cubic, "colloid": colloid.pair_forces,
          "mie/cut": simple("mie", ["epsilon", "sigma", "repulsive", "attractive"]),
          "yukawa": yukawa, "soft": soft, "dpd": dpd, "dpd/tstat": dpd_thermostat,
          "gauss": formula("-A*exp(-B*r^2)", ["A", "B"]),

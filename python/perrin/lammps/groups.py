@@ -130,8 +130,8 @@ class Groups:
             self.result.no_effect.append(line)
 
     def leave_out(self):
-        """Exclusions by neigh_modify are known when a run begins; whether it leaves out all pairs
-        within bodies."""
+        """Exclusions by neigh_modify are known when a run begins: all pairs within bodies, or of
+        whole types, whose forces are then 0."""
         within = np.zeros(0, int)
         for line, kind, names in self.excluded:
             body = self.bodies.body if self.bodies is not None and kind != "type" else None
@@ -140,12 +140,28 @@ class Groups:
             same = kind == "group" and names[0] == names[1] and len(np.unique(of)) == 1
             if (of >= 0).all() and (same or kind in ("molecule", "molecule/intra")):
                 within = np.union1d(within, of)
-            else:
+                continue
+            kinds = [self.whole_types(kind, name) for name in names]
+            if None in kinds or self.ran:
                 self.result.not_understood.append((line, "pairs of particles that have no energy: "
-                                                   "a job has exclusions along bonds"))
+                                                   "a job has exclusions along bonds, and types "
+                                                   "that do not act on each other"))
+            else:
+                self.silent.append((line, {tuple(sorted((i, j)))
+                                           for i in kinds[0] for j in kinds[1]}))
         self.excluded = []
         if self.bodies is not None:
             self.apart |= len(within) == self.bodies.body.max() + 1
+
+    def whole_types(self, kind, name):
+        """Types of an exclusion; of a group those that it has wholly, else None."""
+        if kind == "type":
+            return [int(name)]
+        if kind != "group" or not self.count():
+            return None
+        mine, of = self.members(name), self.start.type
+        kinds = np.unique(of[mine]).tolist()
+        return kinds if (np.isin(of, kinds) == mine).all() else None
 
     def do_velocity(self, rest, line):
         group, style, words = rest[0], rest[1], rest[2:]
@@ -159,17 +175,22 @@ class Groups:
         if group == "all" and style == "ramp":
             self.flowing(words, line)
             return
+        if group == "all" and style == "scale":
+            said = dict(zip(words[1::2], words[2::2]))
+            if self.computes.get(said.get("temp"), ("all", "temp", []))[:2] != ("all", "temp"):
+                raise NotUnderstood("velocity all scale by another temperature than that of all")
+            self.scaled(self.number(words[0]), line)
+            return
         if group == "all" and style == "create":
             self.velocity = Commented({"temperature": self.number(words[0])}, line)
             self.seed = int(self.number(words[1]))
             return
-        if self.atoms is None or style not in ("create", "set"):
+        if style not in ("create", "set"):
             raise NotUnderstood(f"velocity {group} {style}")
         if self.units.style != "lj":
             raise NotUnderstood(f"velocity {group} {style} in units {self.units.style}")
         who = self.members(group)
-        self.own_velocities(line)
-        v = self.atoms.v
+        v = self.own_velocities(line)
         if style == "set":
             scale = self.lattice.spacing if self.lattice is not None and "box" not in words \
                 else np.ones(3)
@@ -182,6 +203,24 @@ class Groups:
             self.result.changed.append((line, "velocities are drawn with other random numbers"))
             v[who] = self.drawn(who, self.number(words[0]), int(self.number(words[1])))
 
+    def scaled(self, temperature, line):
+        """velocity all scale: velocities of the start at another temperature. Those of a run before
+        are drawn anew."""
+        if self.velocity is not None:
+            self.velocity = Commented({"temperature": temperature}, line)
+            return
+        if self.part > 1:
+            self.velocity = Commented({"temperature": temperature}, line)
+            self.result.changed.append((line, "velocities are drawn anew, at this temperature"))
+            return
+        a = self.start
+        if a.v is None or self.units.style != "lj":
+            raise NotUnderstood(f"velocity all scale in units {self.units.style}" if a.v is not None
+                                else "velocity all scale of particles at rest")
+        free = self.dimension * (len(a.v) - 1)
+        now = float((a.masses_of(self.masses)[:, None] * a.v ** 2).sum()) / free
+        self.rewrite().v *= np.sqrt(temperature / now)
+
     def flowing(self, words, line):
         """velocity ramp of the flow that fix deform makes: velocities of a job are relative to
         it, so that the ramp needs nothing if it is this flow."""
@@ -193,24 +232,24 @@ class Groups:
         if moving and not summed(rest):  # it replaces this component
             if self.atoms is None:
                 raise NotUnderstood("velocity all ramp without sum yes after velocity all create")
-            self.own_velocities(line)
-            self.atoms.v[:, flow] = 0
+            self.own_velocities(line)[:, flow] = 0
         self.ramp = (v[1] + along, (numbers[1] - numbers[0]) * scale[flow] / (
             (numbers[3] - numbers[2]) * scale[gradient]), line)
 
     def own_velocities(self, line):
-        """Velocities of the atoms that the script makes, in place of the job's `velocity`."""
-        if self.atoms.v is None:
-            self.whole, self.atoms.v = None, np.zeros_like(self.atoms.r)
-            if self.velocity is not None:
-                self.atoms.v[:] = self.drawn(np.ones(len(self.atoms.r), bool),
-                                             self.velocity["temperature"], self.seed)
-                self.result.changed.append((line, "velocities are drawn by perrin import"))
+        """Velocities of the start's particles, in place of the job's `velocity`."""
+        a = self.rewrite()
+        if self.velocity is not None:
+            a.v = self.drawn(np.ones(len(a), bool), self.velocity["temperature"], self.seed)
+            self.result.changed.append((line, "velocities are drawn by perrin import"))
+        elif a.v is None:
+            a.v = np.zeros_like(a.r)
         self.velocity = None
+        return a.v
 
     def drawn(self, who, temperature, seed):
         """Velocities of so many particles at exactly this temperature, without drift."""
-        m = self.atoms.masses_of(self.masses)[who, None]
+        m = self.start.masses_of(self.masses)[who, None]
         v = np.random.default_rng(seed).normal(size=(len(m), 3)) / np.sqrt(m)
         v[:, self.dimension:] = 0
         v -= (m * v).sum(axis=0) / m.sum()

@@ -2,10 +2,8 @@
 import math
 
 from perrin.importing.lines import NotUnderstood
-from perrin.importing.write import Commented
 from perrin.lammps.fixes import options
 
-TURNS = 100  # stages of each kind that a run becomes at most
 KEYS = {"mcmoves": 3, "pressure": 1, "fugacity_coeff": 1, "full_energy": 0, "overlap_cutoff": 1,
         "max": 1, "min": 1, "tfac_insert": 1, "group": 1, "charge": 1}
 PLANCK, BOLTZMANN, DALTON = 6.62607015e-34, 1.380649e-23, 1.66053906660e-27
@@ -71,19 +69,3 @@ class Insertion:
         script.result.changed.append((self.fix.line, f"there is room for {room} more particles "
                                       "(\"reservoir\"); a run that needs more ends"))
         return room
-
-    def stages(self, script, steps, md, line):
-        """Turns of dynamics and sweeps, or sweeps alone."""
-        sweeps = max(steps // self.every, 1) if steps else 0
-        if md is None or not steps:
-            return [Commented({**self.stage, "sweeps": sweeps}, line)]
-        turns = min(sweeps, TURNS)
-        if turns < sweeps:
-            script.result.changed.append((self.fix.line, f"the run has {turns} turns of dynamics "
-                                          f"and Monte Carlo, LAMMPS's {sweeps}"))
-        made = []
-        for k in range(turns):
-            parts = [(total * (k + 1)) // turns - (total * k) // turns for total in (steps, sweeps)]
-            made += [Commented({**md, "steps": parts[0]}, line),
-                     Commented({**self.stage, "sweeps": parts[1]}, self.fix.line)]
-        return made

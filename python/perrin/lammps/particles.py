@@ -26,6 +26,8 @@ class Particles:
     def add(self, kind, r):
         self.r = np.vstack([self.r, r])
         self.type = np.concatenate([self.type, np.full(len(r), kind)])
+        if self.ids is not None:
+            self.ids = np.concatenate([self.ids, self.ids.max(initial=0) + 1 + np.arange(len(r))])
         if self.v is not None:
             self.v = np.vstack([self.v, np.zeros_like(r)])
         for name, values in self.extra.items():
@@ -33,7 +35,8 @@ class Particles:
         self.solid()
 
     def keep(self, which):
-        self.r, self.type = self.r[which], self.type[which]
+        """Indices, in the order of their new ids."""
+        self.r, self.type, self.ids = self.r[which], self.type[which], None
         self.v = None if self.v is None else self.v[which]
         self.extra = {name: values[which] for name, values in self.extra.items()}
 

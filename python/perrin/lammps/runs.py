@@ -1,4 +1,6 @@
 """Runs, minimisations, fixes and output: the stages and observers of the job."""
+import json
+
 import numpy as np
 
 from perrin.importing.lines import NotUnderstood
@@ -7,9 +9,12 @@ from perrin.lammps import fixes, forces, reactions
 from perrin.lammps.bodies import bodies_of
 from perrin.lammps.fields import field
 from perrin.lammps.insertion import Insertion
+from perrin.lammps.swap import Swap
+from perrin.lammps.turns import in_turns
 
-MEASURED = {"msd": "mean_square_displacement", "vacf": "velocity_autocorrelation", "rdf": "rdf",
-            "gyration/chunk": "chain_size"}
+# Why there is no counterpart, where that is not plain.
+WITHOUT = {"aveforce": ": a job has no group whose particles all have their mean force",
+           "wall/reflect": ": a job has no walls that turn velocities round; lj_wall repels"}
 
 
 class Runs:
@@ -35,6 +40,7 @@ class Runs:
                             "steps, with \"slow_force_stride\" where charges have a mesh")
 
     def do_reset_timestep(self, rest, line):
+        self.steps = int(self.number(rest[0]))
         self.result.no_effect.append(line)
 
     def do_run(self, rest, line):
@@ -60,9 +66,9 @@ class Runs:
             stage["deform"] = deform
         if shear is not None and steps:
             stage["shear"] = shear
-        gas = [f for f in self.fixes.values() if f.style == "gcmc"]
-        if gas:
-            self.exchange(gas, stage if made or held else None, steps, line)
+        trials = [f for f in self.fixes.values() if f.style in ("gcmc", "atom/swap")]
+        if trials:
+            self.exchange(trials, stage if made or held else None, steps, line)
             return
         self.react(stage)
         self.stage(stage, line)
@@ -95,18 +101,20 @@ class Runs:
             deform = Commented({**before, **made}, fix.line)
         return deform, shear
 
-    def exchange(self, gas, md, steps, line):
-        """A run with fix gcmc: turns of stages."""
-        if len(gas) > 1:
-            raise NotUnderstood("several fixes gcmc", gas[1].line)
-        if md is not None and "integrators" in md:
-            raise NotUnderstood("fix gcmc beside several integrators", gas[0].line)
+    def exchange(self, trials, md, steps, line):
+        """A run with fix gcmc or atom/swap: turns of stages."""
+        fix, *others = trials
+        if others:
+            raise NotUnderstood(f"fix {others[0].style} beside fix {fix.style}", others[0].line)
+        if fix.style == "gcmc" and md is not None and "integrators" in md:
+            raise NotUnderstood("fix gcmc beside several integrators", fix.line)
         if md is None:
-            self.result.changed.append((gas[0].line, "velocities stay as they are in a run of "
+            self.result.changed.append((fix.line, "velocities stay as they are in a run of "
                                         "Monte Carlo alone"))
-        made = Insertion(self, gas[0])
-        self.reservoir = {str(made.kind): made.room}
-        for stage in made.stages(self, steps, md, line):
+        made = (Insertion if fix.style == "gcmc" else Swap)(self, fix)
+        if fix.style == "gcmc":
+            self.reservoir = {str(made.kind): made.room}
+        for stage in in_turns(self, fix, made.stage, made.every, (steps, md, line)):
             self.stage(stage, line, stage.get("steps", 0))
         self.steps += 0 if md is not None else steps
 
@@ -157,7 +165,8 @@ class Runs:
                 kept.append((fix.group, self.prescribed(fix), fix.line))
                 continue
             if any(w not in ("0.0", "0", "0.") for w in fix.words[:self.dimension]):
-                raise NotUnderstood(f"{fix.line}: fix {fix.style} of a part of the forces")
+                raise NotUnderstood(f"fix {fix.style} of a part of the forces: in a job particles "
+                                    "move along all axes or along none", fix.line)
             velocity = [v or 0 for v in self.set_velocities.get(fix.group, [0, 0, 0])]
             kept.append((fix.group, {"type": "moving", "velocity": velocity} if any(velocity)
                          else {"type": "frozen"}, fix.line))
@@ -228,6 +237,7 @@ class Runs:
         return len(kinds) == self.types
 
     def stage(self, stage, line, steps=None):
+        self.unlike_fields(stage)
         self.stages.append(Commented(stage, line))
         self.steps += stage["steps"] if steps is None else steps
         self.ran = True
@@ -242,15 +252,22 @@ class Runs:
         finally:
             self.leave_out()
         if not self.ran:
+            self.fields_of_parts()
             self.friction = any(style in ("dpd", "dpd/tstat") for style, _ in self.pairs.styles)
 
     def do_fix(self, rest, line):
         name, group, style, words = rest[0], rest[1], forces.base(rest[2]), rest[3:]
+        if style in ("ave/time", "ave/chunk", "ave/correlate"):
+            self.average(name, style, group, words, line)
+            return
+        if style == "widom":
+            self.inserted(name, words, line)
+            return
         if style in fixes.MEASURES:
             self.result.no_effect.append(line)
             return
         if style in (*fixes.BATHS, *fixes.MOVING, *fixes.RIGID, *reactions.STYLES, "setforce",
-                     "freeze", "move", "deform", "gcmc"):
+                     "freeze", "move", "deform", "gcmc", "atom/swap"):
             self.fixes[name] = fixes.Fix(line, group, style, words)
             return
         if style == "adapt" and words[1:4] == ["pair", "soft", "a"] and len(words) == 7:
@@ -263,10 +280,43 @@ class Runs:
             return
         made = field(self, group, style, words, line)
         if made is None:
-            raise NotUnderstood(f"fix {style}")
+            raise NotUnderstood(f"fix {style}" + WITHOUT.get(style, ""))
         if self.ran:
-            raise NotUnderstood(f"fix {style} after a run: forces of a job act in all stages")
+            self.other_forces(f"fix {style} after a run")
+            made = field(self, group, style, words, line)
         self.fields += [(name, Commented(force, line)) for force in made]
+        self.field_parts[name] = self.part
+
+    def other_forces(self, what):
+        """Another job, which begins with the last frame of this one."""
+        if self.bodies is not None or self.reactions or self.reservoir:
+            raise NotUnderstood(f"{what}: forces of a job act in all stages, and bodies, bonds "
+                                "that change and a reservoir are those of one job")
+        self.next_part()
+
+    def unlike_fields(self, stage):
+        """Fields that know lengths of the box, or the step, in a stage that changes these."""
+        there = {force.line for _, force in self.fields}
+        changes = "deform" in stage or '"barostat"' in json.dumps(stage)
+        told = [(of, "a field of the nearest image in a box whose edges change")
+                for of in self.of_box if changes]
+        told += [(of, "a place that changes with the step, in a minimisation or with another time "
+                  "step") for of, step in self.of_time
+                 if step != self.keyword("dt") or stage.get("integrator", {}).get("type") == "fire"]
+        self.result.not_understood += [(of, why) for of, why in told if of in there]
+
+    def fields_of_parts(self):
+        """Fields of an earlier part that would be others in this one."""
+        for name, force in self.fields:
+            old = self.field_parts[name] < self.part
+            if old and force["type"] == "tether":
+                self.result.not_understood.append((
+                    force.line, "fix spring/self goes on in another job, which holds particles "
+                    "where they are when it begins"))
+            elif old and "*t)" in force.get("energy", ""):
+                self.result.not_understood.append((
+                    force.line, "a place that changes with the step goes on in another job, whose "
+                    "time begins anew"))
 
     def adapt(self, words, line):
         """A prefactor of pair_style soft that grows during a run: its last value throughout."""
@@ -286,16 +336,21 @@ class Runs:
         if self.shake is not None and self.shake.name == rest[0]:
             self.shake = None
             return
+        if self.unwatch("fix", rest[0]):
+            return
         if rest[0] in self.adapted:
             self.adapted.remove(rest[0])
             return
         if self.fixes.pop(rest[0], None) is None:
-            if any(name == rest[0] for name, _ in self.fields):
-                raise NotUnderstood(f"unfix {rest[0]}: forces of a job act in all stages")
-            self.result.no_effect.append(line)
+            if not any(name == rest[0] for name, _ in self.fields):
+                self.result.no_effect.append(line)
+                return
+            if self.ran:
+                self.other_forces(f"unfix {rest[0]}")
+            self.fields = [(name, force) for name, force in self.fields if name != rest[0]]
 
     def do_fix_modify(self, rest, line):
-        if set(rest[1::2]) - {"energy", "temp", "press", "virial"}:
+        if set(rest[1::2]) - {"energy", "temp", "press", "virial", "bodyforces"}:
             raise NotUnderstood(f"fix_modify {rest[1]}")
         self.result.no_effect.append(line)
 
@@ -305,29 +360,7 @@ class Runs:
                 {"type": "thermo", "stride": int(self.number(rest[0])),
                  "console_stride": int(self.number(rest[0]))}, line)
 
-    def do_dump(self, rest, line):
-        style, stride = forces.base(rest[2]), int(self.number(rest[3]))
-        if style in ("image", "movie", "local", "cfg"):
-            raise NotUnderstood(f"dump {style}; `perrin report` has pictures")
-        quantities = ["position", "image"]
-        if style == "custom" and {"vx", "vy", "vz"} & set(rest):
-            quantities.insert(1, "velocity")
-        kind = {"xtc": "xtc"}.get(style, "trajectory")
-        observer = {"type": kind, "stride": stride}
-        if kind == "trajectory":
-            observer["quantities"] = quantities
-        if kind in self.observers:
-            observer["file"] = f"{rest[0]}.{'xtc' if kind == 'xtc' else 'h5'}"
-        self.observers[kind if kind not in self.observers else rest[0]] = Commented(observer, line)
-
     def do_restart(self, rest, line):
         if int(self.number(rest[0])):
             self.observers["checkpoint"] = Commented(
                 {"type": "checkpoint", "steps": int(self.number(rest[0]))}, line)
-
-    def do_compute(self, rest, line):
-        kind = MEASURED.get(rest[2])
-        if kind and kind not in self.observers:
-            self.observers[kind] = Commented({"type": kind}, line)
-        else:
-            self.result.no_effect.append(line)

@@ -62,9 +62,11 @@ class Variables:
 
     def __init__(self, given=None, keyword=lambda word: None):
         self.given = {k: str(v) for k, v in (given or {}).items()}
-        self.values = {}
+        self.values, self.open = {}, set()  # open: those that are being evaluated
         self.keyword = keyword
         self.ends = False  # ramp(a, b) is b: its value when a run ends
+        # While a course is looked at: steps from now, and those of the run; whether somebody asked.
+        self.ahead, self.length, self.asked = None, 0, False
 
     def define(self, words):
         name, style, *rest = words
@@ -91,7 +93,15 @@ class Variables:
         style, value = self.values[name]
         if value is None:
             raise NotUnderstood(f"the variable {name} of the style {style}")
-        return number_text(self.evaluate(value)) if style == "equal" else value
+        if style != "equal":
+            return value
+        if name in self.open:
+            raise NotUnderstood(f"the variable {name}, which is made of itself")
+        self.open.add(name)
+        try:
+            return number_text(self.evaluate(value))
+        finally:
+            self.open.remove(name)
 
     def substitute(self, text):
         def immediate(match):
@@ -111,6 +121,50 @@ class Variables:
             return float(word)
         except ValueError:
             raise NotUnderstood(f"expected a number, got {word!r}") from None
+
+    def later(self, word, ahead, length=0):
+        """A number so many steps from now, in a run of this length; whether it depends on that."""
+        self.ahead, self.length, self.asked = ahead, length, False
+        try:
+            return self.number(word), self.asked
+        finally:
+            self.ahead = None
+
+    def course(self, word, length):
+        """(first, last) value of a number that may be a variable, over a run of so many steps: it
+        must be linear in them."""
+        first, changes = self.later(word, 0, length)
+        if not changes or not length:
+            return first, first
+        last, _ = self.later(word, length, length)
+        # Golden sections of the run: no period of a staircase or a wave is that of these steps.
+        for k in range(1, 65):
+            step = int(length * (k * 0.6180339887498949 % 1))
+            wanted = first + (last - first) * step / length
+            if abs(self.later(word, step, length)[0] - wanted) > 1e-9 * max(abs(first), abs(last)):
+                raise NotUnderstood(f"{word}, which changes with the step and not linearly")
+        return first, last
+
+    def steady(self, word):
+        """A number that may be a variable, but one that does not change with the step."""
+        value, changes = self.later(word, 0)
+        if changes:
+            raise NotUnderstood(f"{word}, which changes with the step")
+        return value
+
+    def line(self, word):
+        """(value at the step 0, change per step) of a number that is linear in the step."""
+        value, changes = self.later(word, 0)
+        if not changes:
+            return value, 0.0
+        now = self.keyword("step")
+        slope = self.later(word, 1)[0] - value
+        for ahead in (2, 7, 1000, 12345, 1000003):
+            wanted = value + slope * ahead
+            if abs(self.later(word, ahead)[0] - wanted) > 1e-9 * max(abs(value), abs(wanted)):
+                raise NotUnderstood(f"{word}, which changes with the step and not linearly")
+        slope = (self.later(word, 1000003)[0] - value) / 1000003
+        return value - slope * now, slope
 
     def evaluate(self, formula):
         text = self.substitute(formula).strip().strip("\"'")
@@ -142,9 +196,9 @@ class Variables:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and \
                 node.func.id in FUNCTIONS:
             return FUNCTIONS[node.func.id](*(self._value(a) for a in node.args))
-        if isinstance(node, ast.Call) and self.ends and isinstance(node.func, ast.Name) and \
-                node.func.id == "ramp":
-            return self._value(node.args[1])
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and \
+                node.func.id == "ramp" and len(node.args) == 2:
+            return self._ramp(node)
         if isinstance(node, ast.Name):
             if node.id == "PI":
                 return math.pi
@@ -154,11 +208,24 @@ class Variables:
                     return float(text)
                 except ValueError:
                     return self.evaluate(text)
+            if node.id in ("step", "elapsed") and self.ahead is not None:
+                self.asked = True
+                return self.ahead + (self.keyword("step") if node.id == "step" else 0.0)
             value = self.keyword(node.id)
             if value is not None:
                 return value
             raise NotUnderstood(f"{node.id} in a formula")
         raise NotUnderstood(f"a formula with {ast.unparse(node)}")
+
+    def _ramp(self, node):
+        """From one value at the beginning of a run to another at its end."""
+        if self.ends:
+            return self._value(node.args[1])
+        if self.ahead is None:
+            raise NotUnderstood("ramp() where no run is")
+        self.asked = True
+        a, b = (self._value(arg) for arg in node.args)
+        return a + (b - a) * self.ahead / self.length if self.length else a
 
     def condition(self, text):
         """The condition of `if`: numbers or words."""

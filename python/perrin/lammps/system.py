@@ -48,8 +48,9 @@ class System:
         made = self.regions.get(rest[1])
         if made is None or made.box is None:
             raise NotUnderstood("create_box of a region that is no block or prism")
-        if len(rest) > 2:
-            self.result.no_effect.append(line)  # room for bonds
+        said = dict(zip(rest[2::2], rest[3::2]))
+        self.kinds_of_box = {k: int(said[f"{k}/types"]) for k in self.bonded
+                             if f"{k}/types" in said}
         self.types = int(rest[0])
         low, high = (np.array(b, float) for b in made.box)
         if self.dimension == 2:
@@ -59,17 +60,16 @@ class System:
         self.system_line = line
 
     def do_create_atoms(self, rest, line):
-        if self.atoms is None:
-            raise NotUnderstood("create_atoms in a box that is not made by create_box")
-        kind, style, rest = int(rest[0]), rest[1], rest[2:]
+        if self.atoms is None and self.data is None:
+            raise NotUnderstood("create_atoms without a box")
+        a, kind, style, rest = self.rewrite(), int(rest[0]), rest[1], rest[2:]
         named = None
         if style == "region":
             named, rest = self.regions[rest[0]], rest[1:]
         elif style == "single":
             scale = self.lattice.spacing if self.lattice is not None and "box" not in rest \
                 else np.ones(3)
-            self.whole = None
-            self.atoms.add(kind, np.array([[self.number(w) for w in rest[:3]]]) * scale)
+            self.new_atoms(kind, np.array([[self.number(w) for w in rest[:3]]]) * scale)
             return
         elif style != "box":
             raise NotUnderstood(f"create_atoms {style}")
@@ -78,7 +78,6 @@ class System:
             raise NotUnderstood(f"create_atoms with {rest[0]}")
         if self.lattice is None or self.lattice.style == "none":
             raise NotUnderstood("create_atoms without a lattice")
-        a = self.atoms
         low, high = a.low.copy(), a.high.copy()
         for (i, j), tilt in zip(((0, 1), (0, 2), (1, 2)), a.tilts):
             low[i] += min(0, tilt)
@@ -91,7 +90,20 @@ class System:
         r = r[a.inside(r)] if tilted else r
         if named is not None:
             r = r[named.inside(r)]
-        a.add(kind, r)
+        self.new_atoms(kind, r)
+
+    def fixed_members(self):
+        """Groups by a region of a data file have the members of now, before particles change."""
+        for name, made in self.groups.items():
+            if made and "box" in made:
+                self.groups[name] = {"ids": ranges(np.sort(self.start.numbers()[
+                    self.members(name)] - 1))}
+
+    def new_atoms(self, kind, r):
+        self.fixed_members()
+        self.start.add(kind, r)
+        if self.data is not None:
+            self.data.counts["atoms"] = len(self.start)
 
     def do_read_data(self, rest, line):
         if len(rest) > 1 and set(rest[1::2]) - {"extra", "nocoeff"} and \
@@ -119,7 +131,8 @@ class System:
                 raise NotUnderstood(f"{name} of {rest[0]}: {error}") from None
 
     def kinds(self, kind):
-        return self.data.counts.get(f"{kind} types", 1) if self.data else 1
+        return self.data.counts.get(f"{kind} types", 1) if self.data else \
+            self.kinds_of_box.get(kind, 1)
 
     def do_mass(self, rest, line):
         for kind in forces.several(rest[0], self.types):
@@ -155,6 +168,9 @@ class System:
 
     def start_lists(self):
         """{"bond": how many there are at the start, …}."""
+        made = self.atoms if self.atoms is not None else self.data_particles
+        if made is not None:
+            return {kind: len(made.lists.get(kind, ([],))[0]) for kind in self.bonded}
         counts = self.data.counts if self.data is not None else {}
         return {kind: counts.get(f"{kind}s", 0) for kind in ("bond", "angle", "dihedral",
                                                              "improper")}
@@ -234,17 +250,23 @@ class System:
 
     def do_delete_atoms(self, rest, line):
         self.whole = None
-        if self.atoms is None or rest[0] not in ("group", "region"):
+        if rest[0] not in ("group", "region"):
             raise NotUnderstood(f"delete_atoms {rest[0]}")
-        keep = ~self.chosen(rest[0], rest[1])
-        for name, made in self.groups.items():  # ids move up, as in LAMMPS
+        a = self.rewrite()
+        if a.lists:
+            raise NotUnderstood("delete_atoms of a start with bonds")
+        self.fixed_members()
+        keep = left_behind(self.chosen(rest[0], rest[1]))
+        for name, made in self.groups.items():
             if made and "ids" in made:
                 made["ids"] = ranges(np.flatnonzero(self.members(name)[keep]))
-        self.atoms.keep(keep)
+        a.keep(keep)
+        if self.data is not None:
+            self.data.counts["atoms"] = len(a)
 
     def do_displace_atoms(self, rest, line):
         self.whole = None
-        if self.atoms is None or rest[1] not in ("move", "random"):
+        if rest[1] not in ("move", "random"):
             raise NotUnderstood("displace_atoms")
         chosen = self.members(rest[0])
         shift = np.array([self.number(w) for w in rest[2:5]])
@@ -253,4 +275,18 @@ class System:
         if rest[1] == "random":
             self.result.changed.append((line, "displaced by other random numbers"))
             shift = (np.random.default_rng(1).random((int(chosen.sum()), 3)) * 2 - 1) * shift
-        self.atoms.r[chosen] += shift
+        self.fixed_members()
+        self.rewrite().r[chosen] += shift
+
+
+def left_behind(gone):
+    """Indices of the particles that stay, in the order of their new ids: LAMMPS has the last ones
+    in the places of those that go."""
+    order, i, n = np.arange(len(gone)), 0, len(gone)
+    while i < n:
+        if gone[order[i]]:
+            n -= 1
+            order[i] = order[n]
+        else:
+            i += 1
+    return order[:n]
