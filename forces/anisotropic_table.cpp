@@ -37,8 +37,7 @@ struct TabulatedAxial {
   template <class T>
   PERRIN_HD static AxialEnergy<T> evaluate(T r, T cos_1, T cos_2, T /*cos_12*/,
                                            const Coefficients& c) {
-    AxialEnergy<T> e =
-        c.evaluate(r, c.exchanged ? cos_2 : cos_1, c.exchanged ? cos_1 : cos_2);
+    AxialEnergy<T> e = c.evaluate(r, c.exchanged ? cos_2 : cos_1, c.exchanged ? cos_1 : cos_2);
     if (c.exchanged) {
       const T by_1 = e.by_cos_1;
       e.by_cos_1 = e.by_cos_2, e.by_cos_2 = by_1;

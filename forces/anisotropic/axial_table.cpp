@@ -41,11 +41,11 @@ std::vector<Row> rows_of(const std::string& file) {
     if (row.number.empty()) continue;
     const std::size_t columns = rows.empty() ? row.number.size() : rows.front().number.size();
     if (row.number.size() != columns || columns < 3 || columns > 4)
-      throw UserError(fmt::format(
-          "{}:{}: expected {}, got {} numbers", file, line,
-          rows.empty() ? "r cos_1 energy or r cos_1 cos_2 energy"
-                       : fmt::format("{} numbers as in the first row", columns),
-          row.number.size()));
+      throw UserError(fmt::format("{}:{}: expected {}, got {} numbers", file, line,
+                                  rows.empty()
+                                      ? "r cos_1 energy or r cos_1 cos_2 energy"
+                                      : fmt::format("{} numbers as in the first row", columns),
+                                  row.number.size()));
     rows.push_back(std::move(row));
   }
   if (rows.empty())
@@ -127,10 +127,10 @@ AxialGrid read_axial_grid(const std::string& file) {
   grid.c2 = two ? rows_before_change(rows, 1) : 1;
   const std::size_t of_r = rows_before_change(rows, 0);
   if (of_r % grid.c2 != 0)
-    throw UserError(fmt::format("{}:{}: expected {} rows for each cos_1, the last of r = {:.7g} "
-                                "has {}",
-                                file, rows[of_r - 1].line, grid.c2, rows[0].number[0],
-                                of_r % grid.c2));
+    throw UserError(
+        fmt::format("{}:{}: expected {} rows for each cos_1, the last of r = {:.7g} "
+                    "has {}",
+                    file, rows[of_r - 1].line, grid.c2, rows[0].number[0], of_r % grid.c2));
   grid.c1 = of_r / grid.c2;
   grid.r = 1;
   for (std::size_t k = 1; k < rows.size(); ++k)
@@ -148,9 +148,10 @@ AxialGrid read_axial_grid(const std::string& file) {
   grid.start = rows.front().number[0];
   grid.width = (rows.back().number[0] - grid.start) / double(grid.r - 1);
   if (!(grid.start >= 0) || !(grid.width > 0))
-    throw UserError(fmt::format("{}: expected distances r that are not negative and grow, got {} "
-                                "in the first row and {} in the last",
-                                file, grid.start, rows.back().number[0]));
+    throw UserError(
+        fmt::format("{}: expected distances r that are not negative and grow, got {} "
+                    "in the first row and {} in the last",
+                    file, grid.start, rows.back().number[0]));
   for (std::size_t k = 0; k < std::min(grid.r * of_r, rows.size()); ++k) {
     const auto expect = [&](const char* name, double found, double wanted, double step) {
       if (std::abs(found - wanted) > 1e-4 * step)
@@ -222,8 +223,7 @@ std::vector<std::string> swings(const AxialGrid& grid) {
           most = std::max(most, grid.at(at, j, k));
         }
         const double r = grid.start + grid.width * (double(i) + 0.5);
-        const double e =
-            view.evaluate(r, cosine(j, grid.c1), cosine(k, grid.c2)).energy;
+        const double e = view.evaluate(r, cosine(j, grid.c1), cosine(k, grid.c2)).energy;
         const double beyond = std::max(least - e, e - most);
         if (beyond > 0.1 * (most - least) + 1e-5 * std::max(std::abs(most), std::abs(least)))
           found.push_back(fmt::format(

@@ -38,9 +38,9 @@ AxialGrid read_axial_grid(const std::string& file);
 struct AxialTableView {
   const Real *host = nullptr, *device = nullptr;  // [(i · of_c1 + j) · of_c2 + k]
   Real start = 0, inverse_width = 0;
-  Real last_r = 0, last_c1 = 0, last_c2 = 0;      // numbers of the last points
-  std::int32_t of_c1 = 0, of_c2 = 0;              // coefficients along each
-  bool exchanged = false;                         // particle 1 of the table is particle 2
+  Real last_r = 0, last_c1 = 0, last_c2 = 0;  // numbers of the last points
+  std::int32_t of_c1 = 0, of_c2 = 0;          // coefficients along each
+  bool exchanged = false;                     // particle 1 of the table is particle 2
 
   /// Along one axis: the first of four coefficients, and what each counts for the energy and for
   /// its derivative.
@@ -58,8 +58,7 @@ struct AxialTableView {
       return {i,
               {sixth * s * s * s, sixth * (T(4) - t * t * (T(6) - T(3) * t)),
                sixth * (T(4) - s * s * (T(6) - T(3) * s)), sixth * t * t * t},
-              {T(-0.5) * s * s, t * (T(1.5) * t - T(2)), s * (T(2) - T(1.5) * s),
-               T(0.5) * t * t}};
+              {T(-0.5) * s * s, t * (T(1.5) * t - T(2)), s * (T(2) - T(1.5) * s), T(0.5) * t * t}};
     }
   };
 

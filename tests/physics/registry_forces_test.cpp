@@ -135,7 +135,8 @@ std::map<std::string, std::string> jobs() {
         "pairs": [{"types": ["A", "A"], "epsilon": 4, "sigma": 0.9, "core_epsilon": 1,
                    "attraction": "well", "range": 2.1, "width": 0.9}]})"},
       {"anisotropic_table", R"({"type": "anisotropic_table",
-        "pairs": [{"types": ["A", "A"], "file": )" + axial_table() + "}]}"},
+        "pairs": [{"types": ["A", "A"], "file": )" +
+                                axial_table() + "}]}"},
       {"anisotropic_formula", dipole_formula(0)},
       {"special_pairs", R"({"type": "special_pairs", "scale": 0.5,
         "pairs": [{"types": ["A", "A"], "epsilon": 5, "sigma": 1.5}]})"},
