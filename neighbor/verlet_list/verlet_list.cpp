@@ -6,6 +6,7 @@
 
 #include "engine/device/parallel.h"
 #include "engine/domain/decomposition.h"
+#include "engine/system/configuration.h"
 #include "neighbor/per_particle.h"
 #include "neighbor/verlet_list/row_search.h"
 #ifdef __CUDACC__
@@ -88,7 +89,8 @@ VerletList::VerletList(const TraversalInput& input)
   const std::int64_t n = particles_->size();
   const Ranges reaches = input.reaches();
   RowCosts costs = row_costs(device);
-  costs.classes = reorder_;
+  // A class must keep its members: not where particles come and go.
+  costs.classes = reorder_ && std::ranges::none_of(particles_->types, is_absent);
   plan_ = plan_rows(input.box, reaches, input.crowding, costs);
   grids_ = {device, std::span<const RowGrid>(plan_.grids)};
   pairs_ = {device, std::span<const RowPair>(plan_.pairs)};
