@@ -33,17 +33,19 @@ struct ChainLaw {
 
   /// exp(iL_NHC h), equations 29 to 32 of the paper, for momenta whose Σ p²/m is `twice_kinetic`
   /// (changed with them). Returns the factor of the momenta; adds to `energy` what the links'
-  /// positions change of the conserved quantity.
+  /// positions change of the conserved quantity. Without motion the links are pushed all the same,
+  /// as long as it lasts, and the factor is 1.
   PERRIN_HD double advance(ChainState& chain, double kt, double h, double& twice_kinetic,
                            double& energy) const {
-    if (!(twice_kinetic > 0)) return 1;
+    if (!(freedom > 0)) return 1;
+    const bool moves = twice_kinetic > 0;
     // Suzuki and Yoshida: three steps are right to the fourth order.
     const double outer = 1.3512071919596578;  // 1 / (2 - 2^(1/3))
     double factor = 1;
     for (int k = 0; k < 3; ++k) {
       const double part = (k == 1 ? 1 - 2 * outer : outer) * h;
       inwards(chain, kt, part / 2, twice_kinetic);
-      const double scale = std::exp(-chain.velocity[0] * part);
+      const double scale = moves ? std::exp(-chain.velocity[0] * part) : 1;
       factor *= scale, twice_kinetic *= scale * scale;
       for (int link = 0; link < links; ++link)
         energy += (link == 0 ? freedom : 1) * kt * chain.velocity[link] * part;
