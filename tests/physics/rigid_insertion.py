@@ -157,8 +157,8 @@ class RigidInsertion(JobCase):
                  r"molecules: the system has no molecules: expected \"bodies\""),
                 (job(start, [LJ], stage(5, **moves()), groups={"some": {"types": ["A"]}},
                      observers=[widom(group="some")]),
-                 r"molecules: 2 of the 3 particles of the molecule of particle [03] are in the group "
-                 r"\"some\": expected a group of whole molecules"),
+                 r"molecules: 2 of the 3 particles of the molecule of particle [03] are in the "
+                 r"group \"some\": expected a group of whole molecules"),
                 (job(start, [LJ], stage(5, **moves()), groups={"some": {"types": ["B"]}},
                      observers=[widom(group="some")]),
                  r"no molecule of the group \"some\" has several particles")):
@@ -169,7 +169,7 @@ class RigidInsertion(JobCase):
             self.run_job(job(random({"D": 2}, 4.5), [LJ], stage(5, **moves()), bodies=long,
                              observers=[widom()]))
 
-    # -- the grand canonical ensemble, against exact distributions -----------------------------------
+    # -- the grand canonical ensemble, against exact distributions -----------------------------
 
     def test_an_ideal_gas(self):
         """Poisson's distribution, all directions alike; beside atoms that come and go, in one cell
