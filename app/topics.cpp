@@ -118,8 +118,8 @@ const char* const ensemble_text =
               particles and the same box; they differ in temperatures or in forces. "stages" names
               the stages in which this is done. exchange.csv says which replica each system has.
               {"type": "gibbs", "every": 1, "transfers": 100, "volume": {"step": 0.05}}: systems 0
-              and 1, 2 and 3, … exchange single particles and volume (Gibbs ensemble); both have a
-              stage monte_carlo and a reservoir with room for the particles of the other
+              and 1, 2 and 3, … exchange single particles, rigid bodies and volume (Gibbs ensemble);
+              both have a stage monte_carlo and a reservoir with room for the particles of the other
   ensemble.json has the job and the values; system.json in each folder says how it ended: complete,
   or failed and why. One that fails leaves the others alone; the program then ends with status 3.
   Signals and --time-limit stop all systems with checkpoints; perrin resume FOLDER goes on, with

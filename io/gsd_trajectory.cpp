@@ -45,10 +45,11 @@ GsdTrajectory::GsdTrajectory(const GsdSettings& settings, const io::GsdLayout& l
   take_attributes(setup);
   if (const std::string what = io::gsd::open_axes(setup.configuration().box); !what.empty())
     setup.warn("", what);
-  if (layout.changing_number && !setup.configuration().topology.bonds.empty())
-    setup.error("type",
-                "has no place for bonds where particles come and go (\"reservoir\"): "
-                "expected the observer \"trajectory\"");
+  const Topology& topology = setup.configuration().topology;
+  if (layout.changing_number && (!topology.bonds.empty() || !topology.body.empty()))
+    setup.error("type", fmt::format("has no place for {} where particles come and go "
+                                    "(\"reservoir\"): expected the observer \"trajectory\"",
+                                    topology.body.empty() ? "bonds" : "rigid bodies"));
   constexpr std::size_t most = 32;  // the index of the first frame is one page
   if (const std::size_t n = setup.configuration().attributes.size(); n > most)
     setup.error("file", fmt::format("a GSD file has room for {} attributes, the particles have {}: "

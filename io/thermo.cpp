@@ -86,8 +86,8 @@ Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
                       }});
   number("volume", u.volume(dimension), [](const Instant& i) { return i.box.volume(); });
   const auto density = [](const Instant& i) { return double(i.particles) / i.box.volume(); };
-  const bool comes_and_goes = has_absent(setup.configuration());
-  if (comes_and_goes) {
+  comes_and_goes_ = has_absent(setup.configuration());
+  if (comes_and_goes_) {
     number("particles", "", [](const Instant& i) { return double(i.particles); });
     number("density", u.volume(-dimension), density);
   }
@@ -114,7 +114,7 @@ Thermo::Thermo(const ThermoSettings& settings, Setup& setup)
          };
          row.insert(row.end(), {angle(e[1], e[2]), angle(e[0], e[2]), angle(e[0], e[1])});
        }});
-  if (!comes_and_goes) number("density", u.volume(-dimension), density);
+  if (!comes_and_goes_) number("density", u.volume(-dimension), density);
   number("enthalpy", u.energy,
          [](const Instant& i) { return i.totals.total_energy() + i.pressure() * i.box.volume(); });
   number("work", u.energy, [](const Instant& i) { return i.totals.work; });
@@ -156,6 +156,8 @@ void Thermo::count_rotation() {
   const Integrator* const integrator = seen_->integrator();
   const Motion motion = integrator != nullptr ? integrator->motion() : Motion{};
   rotational_freedom_ = 0;
+  // Who comes and goes is counted by no one, and their rotation is that of a heat bath.
+  if (comes_and_goes_ && motion.velocities == VelocityRole::bath) return;
   for (std::size_t id = 0; id < turning_.size(); ++id)
     if (!motion.of_each || motion.of_each->axes[id] != 0) rotational_freedom_ += turning_[id];
 }

@@ -76,6 +76,7 @@ class Thermo : public Observer {
   std::size_t row_in_file_ = 0, row_in_all_ = 0;  // numbers
   int printed_ = 0;
   std::vector<std::uint8_t> turning_;     // [id]: axes about which it turns
+  bool comes_and_goes_ = false;           // particles do
   std::int64_t rotational_freedom_ = -1;  // velocities of rotation in the stage; -1: not counted
   std::optional<Observation> seen_;       // of the stage
   std::unique_ptr<io::ObservableFile> file_;

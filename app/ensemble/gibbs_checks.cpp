@@ -66,8 +66,8 @@ void GibbsChecks::check_system(const Configuration& c) {
   const Topology& t = c.topology;
   if (!t.bonds.empty() || !t.angles.empty() || !t.dihedrals.empty() || !t.impropers.empty())
     report("system",
-           fmt::format("has {} bonds, and the Gibbs ensemble exchanges single particles: expected "
-                       "particles without",
+           fmt::format("has {} bonds, and the Gibbs ensemble exchanges single particles and rigid "
+                       "bodies: expected particles without",
                        t.bonds.size()));
   for (int axis = 0; axis < c.box.dimension; ++axis)
     if (!c.box.periodic[std::size_t(axis)])
@@ -120,6 +120,9 @@ GibbsChecks::Card GibbsChecks::card_of(std::int64_t system, const Configuration&
     const auto absent = absent_type(c, type);
     if (!absent) continue;
     const std::string& name = c.types[type];
+    // Sites come and go with their bodies.
+    const auto one = std::size_t(std::ranges::find(c.type, *absent) - c.type.begin());
+    if (one < c.type.size() && c.topology.is_site(one)) continue;
     card.here[name] = std::ranges::count(c.type, type);
     card.room[name] = std::ranges::count(c.type, *absent);
     // All of them are alike (take_away()).

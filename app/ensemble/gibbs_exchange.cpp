@@ -153,11 +153,13 @@ void GibbsExchange::transfer(Pair& pair, const Boxes& boxes, Philox& random) con
   const std::uint32_t place = drawn_below(std::uint32_t(types.size()), random.next());
   const std::uint32_t type = types[place], which = random.next();
   const Words4 where{random.next(), random.next(), random.next(), 0};
+  Words4 turn{};
+  if (from_box.has_bodies(type)) turn = {random.next(), random.next(), random.next(), 0};
   const double log_of_uniform = std::log(uniform_of(random));
   ++pair.transfers.tried, ++pair.row_transfers.tried;
   const std::int64_t there = from_box.count(type), here = to_box.count(type);
   if (there == 0 || to_box.room(type) == 0) return;
-  const double coming = to_box.try_insertion(type, where);
+  const double coming = to_box.try_insertion(type, where, turn);
   const double space = to_box.volume() / double(here + 1);
   Insertions& insertions = pair.insertions[2 * boxes.of_type[place] + to];
   insertions.sum += space * std::exp(-coming / boxes.kt);

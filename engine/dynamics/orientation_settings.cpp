@@ -69,6 +69,7 @@ void draw_angular_momenta(Configuration& c, double kt, std::uint64_t seed) {
   double twice_kinetic = 0;
   std::int64_t freedom = 0;
   for (std::size_t id = 0; id < c.position.size(); ++id) {
+    if (is_absent(c.types[c.type[id]])) continue;
     auto g = keyed<Philox>(key, 1, std::uint32_t(id));
     for (int axis = c.box.dimension == 2 ? 2 : 0; axis < 3; ++axis) {
       const double moment = c.moment_of_inertia[id][axis], number = g.normal<double>();

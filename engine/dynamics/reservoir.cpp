@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -60,6 +61,14 @@ std::optional<Difference> difference(const Configuration& c, std::uint32_t type)
   return found;
 }
 
+/// A type, and those of the sites of its bodies.
+std::set<std::uint32_t> types_with(const Configuration& c, std::uint32_t type) {
+  std::set<std::uint32_t> all{type};
+  for (std::size_t id = 0; id < c.type.size(); ++id)
+    if (c.topology.is_site(id) && c.type[c.topology.body[id]] == type) all.insert(c.type[id]);
+  return all;
+}
+
 }  // namespace
 
 void add_reservoir(const ReservoirSettings& settings, std::uint64_t seed, Configuration& c) {
@@ -90,19 +99,25 @@ void add_reservoir(const ReservoirSettings& settings, std::uint64_t seed, Config
 
 void take_away(const ReservoirSettings& settings, Configuration& c,
                const ReservoirMistake& mistake) {
-  std::size_t end = c.position.size();
-  std::size_t first = end;
+  const Topology& t = c.topology;
+  // Behind them are the sites of bodies alone.
+  std::size_t first = c.position.size();
+  for (std::size_t id = 0; id < c.position.size(); ++id) first -= t.is_site(id) ? 1 : 0;
   for (const auto& [name, count] : settings) first -= std::size_t(count);
   for (const auto& [name, count] : settings) {
-    const std::uint32_t type = index_of_type(c, name);
-    if (const auto found = difference(c, type))
-      mistake(name, fmt::format("the particles of this type have different values of \"{}\", {} "
-                                "and {}: expected a type whose particles are all alike",
-                                found->name, found->one, found->other));
-    const auto absent = std::uint32_t(c.types.size());
-    c.types.push_back(name + std::string(absent_ending));
-    end = first + std::size_t(count);
-    std::fill(c.type.begin() + std::ptrdiff_t(first), c.type.begin() + std::ptrdiff_t(end), absent);
+    for (const std::uint32_t type : types_with(c, index_of_type(c, name)))
+      if (const auto found = difference(c, type))
+        mistake(name, fmt::format("the particles of {} have different values of \"{}\", {} and {}: "
+                                  "expected a type whose particles are all alike",
+                                  c.types[type] == name
+                                      ? "this type"
+                                      : fmt::format("the type \"{}\" in them", c.types[type]),
+                                  found->name, found->one, found->other));
+    const std::size_t end = first + std::size_t(count);
+    const auto is_taken = [&](std::size_t id) { return id >= first && id < end; };
+    for (std::size_t id = first; id < c.position.size(); ++id)
+      if (is_taken(id) || (t.is_site(id) && is_taken(t.body[id])))
+        c.type[id] = index_of_type(c, c.types[c.type[id]] + std::string(absent_ending));
     first = end;
   }
 }

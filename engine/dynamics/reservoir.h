@@ -2,7 +2,8 @@
 //
 // They are in every array, with ids, masses and attributes of their own, and at places in the box.
 // But their type is one that no potential acts on (is_absent()), and their velocities are 0. Who
-// inserts one gives it the type that it has when it is there, who removes one takes that away.
+// inserts one gives it the type that it has when it is there, who removes one takes that away. Of
+// rigid bodies centres and sites come and go together.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +25,11 @@ using ReservoirSettings = std::map<std::string, std::int64_t>;
 using ReservoirMistake = std::function<void(const std::string&, const std::string&)>;
 
 /// Adds them behind all others, at random places. Until take_away() they are of the types that they
-/// have when they are there, as attributes by types want it.
+/// have when they are there, as attributes by types want it. Bodies get their sites afterwards.
 void add_reservoir(const ReservoirSettings& settings, std::uint64_t seed, Configuration& c);
-/// They are not there any more. Reports types whose particles differ in mass, charge, diameter or
-/// another attribute: nobody could say which one is inserted.
+/// They are not there any more, nor are the sites of those that are centres of bodies. Reports
+/// types whose particles differ in mass, charge, diameter or another attribute: nobody could say
+/// which one is inserted.
 void take_away(const ReservoirSettings& settings, Configuration& c,
                const ReservoirMistake& mistake);
 

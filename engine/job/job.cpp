@@ -329,9 +329,10 @@ void Job::make_system(Archive* restored) {
                         "\": rename it, particles of such types are not there");
       if (!settings_.reservoir.empty() &&
           (!configuration_.orientation.empty() || within_bodies(configuration_.topology) > 0))
-        return report("reservoir",
-                      "cannot be combined with a file that has orientations or rigid bodies: its "
-                      "particles are single ones without orientations");
+        return report(
+            "reservoir",
+            "cannot be combined with a file that has orientations or rigid bodies: expected "
+            "one that has single particles, or the centres of the job's \"bodies\"");
       if (check_parts(configuration_).empty())
         add_reservoir(settings_.reservoir, context_.seed, configuration_);
       if (check_parts(configuration_).empty())

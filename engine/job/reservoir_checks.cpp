@@ -8,6 +8,7 @@
 #include "engine/components/observer.h"
 #include "engine/dynamics/counted_tail.h"
 #include "engine/job/job.h"
+#include "engine/settings/problems.h"
 #include "engine/settings/settings_schema.h"
 
 namespace perrin {
@@ -33,8 +34,15 @@ void Job::check_reservoir() {
       report(path, fmt::format("cannot be combined with a \"reservoir\", whose particles {}", why));
   };
   refuse("groups", !settings_.groups.empty(), "come and go: only the group \"all\" follows them");
-  refuse("bodies", !settings_.bodies.empty(), "are single ones");
-  refuse("orientations", settings_.orientations.has_value(), "have no orientations");
+  refuse("orientations", settings_.orientations.has_value() && settings_.bodies.empty(),
+         "have no orientations but those of rigid bodies");
+  for (const auto& [type, body] : settings_.bodies)
+    for (std::size_t k = 0; k < body.sites.size(); ++k)
+      if (settings_.reservoir.contains(body.sites[k].type))
+        report(join_path("reservoir", body.sites[k].type),
+               fmt::format("is the type of a site of the bodies of type \"{0}\": expected room for "
+                           "bodies, as {{\"{0}\": 100}}, or for particles of another type",
+                           type));
   refuse("dynamic_bonds", settings_.dynamic_bonds.has_value(), "make no bonds");
   refuse("attributes", !configuration_.attribute_changes.empty() || !attribute_rules_.empty(),
          "have attributes that stay the same");

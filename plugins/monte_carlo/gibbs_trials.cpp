@@ -4,9 +4,15 @@
 #include <cmath>
 #include <numeric>
 
+#include "engine/components/rigid_bodies.h"
 #include "engine/components/stage_context.h"
 #include "engine/dynamics/counted_tail.h"
 #include "engine/dynamics/reservoir.h"
+#include "engine/system/moved_position.h"
+#include "engine/system/orientations.h"
+#include "engine/system/quaternion.h"
+#include "thermal_motion.h"
+#include "turn.h"
 #include "whole_position.h"
 
 namespace perrin::monte_carlo {
@@ -15,23 +21,37 @@ void GibbsTrials::open(StageContext& s) {
   context_ = &s;
   const std::vector<std::string>& names = s.particles.types;
   const std::uint32_t first_absent = first_absent_type(names);
-  types_.clear(), kinds_.clear();
-  counts_.assign(names.size(), 0);
-  for (std::uint32_t type = 0; type < first_absent; ++type) {
-    const auto absent = std::ranges::find(names, names[type] + std::string(absent_ending));
-    if (absent == names.end()) continue;
-    types_.push_back(type);
-    kinds_[type].absent = std::uint32_t(absent - names.begin());
-  }
   const std::vector<Position> position = s.particles.by_id(s.particles.position);
+  const Topology& t = s.particles.topology;
+  types_.clear(), kinds_.clear(), bodies_.clear();
+  counts_.assign(names.size(), 0), other_.assign(names.size(), 0), sites_ = 0;
+  std::vector<bool> is_of_sites(names.size());
+  for (std::uint32_t id = 0; id < position.size(); ++id)
+    if (t.is_site(id)) is_of_sites[position[id].type()] = true;
+  for (std::uint32_t type = 0; type < first_absent; ++type) {
+    const auto found = std::ranges::find(names, names[type] + std::string(absent_ending));
+    if (found == names.end()) continue;
+    const auto absent = std::uint32_t(found - names.begin());
+    other_[type] = absent, other_[absent] = type;
+    if (is_of_sites[type] || is_of_sites[absent]) continue;
+    types_.push_back(type);
+    kinds_[type];
+  }
   for (std::uint32_t id = 0; id < position.size(); ++id) {
     const std::uint32_t type = position[id].type();
-    if (type < first_absent) ++counts_[type];
+    if (type < first_absent) ++counts_[type], sites_ += t.is_site(id) ? 1 : 0;
+    if (!t.body.empty() && t.body[id] == id) bodies_[id].push_back(id);
     for (auto& [present, kind] : kinds_) {
       if (type == present) kind.here.push_back(id);
-      if (type == kind.absent) kind.free.insert(id);
+      if (type == other_[present]) kind.free.insert(id);
     }
   }
+  for (std::uint32_t id = 0; id < position.size(); ++id)
+    if (t.is_site(id)) bodies_.at(t.body[id]).push_back(id);
+  for (auto& [present, kind] : kinds_)
+    if (!kind.here.empty() || !kind.free.empty())
+      kind.size =
+          std::uint32_t(ids_of(kind.here.empty() ? *kind.free.begin() : kind.here.front()).size());
   const std::vector<std::uint32_t> ids = s.particles.id.to_host();
   index_.resize(ids.size());
   for (std::uint32_t at = 0; at < ids.size(); ++at) index_[ids[at]] = at;
@@ -47,7 +67,13 @@ void GibbsTrials::open(StageContext& s) {
 double GibbsTrials::volume() const { return context_->particles.box.volume(); }
 
 std::int64_t GibbsTrials::particles() const {
-  return std::accumulate(counts_.begin(), counts_.end(), std::int64_t(0));
+  return std::accumulate(counts_.begin(), counts_.end(), -sites_);
+}
+
+/// Who comes and goes with a particle, by its id: itself, or the whole body.
+std::span<const std::uint32_t> GibbsTrials::ids_of(const std::uint32_t& id) const {
+  const auto body = bodies_.find(id);
+  return body == bodies_.end() ? std::span(&id, 1) : std::span<const std::uint32_t>(body->second);
 }
 
 /// Everybody who is there.
@@ -61,21 +87,21 @@ void GibbsTrials::fit() {
   if (grid_.fit(context_->particles, context_->range()) || !sorted_) sort();
 }
 
-double GibbsTrials::change_of(const TrialMove& move) {
+/// Of all of them together.
+double GibbsTrials::change_of(const std::vector<TrialMove>& moves) {
   const Device& device = context_->device();
-  double change = 0;
-  device.memory().copy_in(energies_.move(), &move, sizeof move);
-  device.memory().copy_in(energies_.change(), &change, sizeof change);
-  energies_.measure_pairs(*context_, cells_, 0, 1);
-  device.memory().copy_out(&change, energies_.change(), sizeof change);
-  return change;
+  std::vector<double> change(moves.size());
+  device.memory().copy_in(energies_.move(), moves.data(), moves.size() * sizeof(TrialMove));
+  device.memory().copy_in(energies_.change(), change.data(), change.size() * sizeof(double));
+  energies_.measure_pairs(*context_, cells_, 0, std::int64_t(moves.size()));
+  device.memory().copy_out(change.data(), energies_.change(), change.size() * sizeof(double));
+  return std::accumulate(change.begin(), change.end(), 0.0);
 }
 
 /// In the box as it is: each pair is seen from both sides.
 double GibbsTrials::energy_of_pairs() {
   fit();
-  const Device& device = context_->device();
-  const auto n = std::size_t(particles());
+  const auto n = std::size_t(particles() + sites_);
   if (n == 0) return 0;
   std::vector<TrialMove> moves(n);
   for (std::uint32_t slot = 0; slot < n; ++slot)
@@ -83,18 +109,13 @@ double GibbsTrials::energy_of_pairs() {
                    .slot = slot,
                    .before = cells_.position[slot],
                    .after = cells_.position[slot]};
-  std::vector<double> change(n);
-  device.memory().copy_in(energies_.move(), moves.data(), n * sizeof(TrialMove));
-  device.memory().copy_in(energies_.change(), change.data(), n * sizeof(double));
-  energies_.measure_pairs(*context_, cells_, 0, std::int64_t(n));
-  device.memory().copy_out(change.data(), energies_.change(), n * sizeof(double));
-  return -0.5 * std::accumulate(change.begin(), change.end(), 0.0);
+  return -0.5 * change_of(moves);
 }
 
-/// What the tails change with so many more particles of a type.
-double GibbsTrials::tail(std::uint32_t type, int more) const {
+/// What the tails change with one more, or one less.
+double GibbsTrials::tail(const Candidate& candidate, int more) const {
   std::vector<std::int64_t> counts = counts_;
-  counts[type] += more;
+  for (const Position& p : candidate.position) counts[p.type()] += more;
   double change = 0;
   for (const TailMatrix* const tail : tails_)
     change +=
@@ -124,59 +145,104 @@ void GibbsTrials::put(std::uint32_t id, const Position& position, const Real4& v
   sorted_ = false, moved_ = true;
 }
 
-double GibbsTrials::try_insertion(std::uint32_t type, const Words4& where) {
+/// nullptr: the orientation stays.
+void GibbsTrials::set_rotation(std::uint32_t id, const Real4* orientation,
+                               const Real4& angular_momentum) {
+  Orientations* const all = context_->particles.orientations.get();
+  if (all == nullptr) return;
+  const auto& memory = context_->device().memory();
+  const std::uint32_t at = index_[id];
+  memory.copy_in(all->angular_momentum.data() + at, &angular_momentum, sizeof angular_momentum);
+  if (orientation) memory.copy_in(all->orientation.data() + at, orientation, sizeof *orientation);
+}
+
+double GibbsTrials::try_insertion(std::uint32_t type, const Words4& where, const Words4& turn) {
   fit();
-  const Particles& p = context_->particles;
-  const Device& device = context_->device();
-  const std::uint32_t id = next_free(kinds_.at(type)), at = index_[id];
-  const Position hidden = p.position.to_host(std::int64_t(at));
-  const std::uint32_t z = p.box.dimension == 2 ? hidden.z : where.z;
-  const Position there(where.x, where.y, z, type);
-  // It lends its type and its attributes, as long as the trial is looked at.
-  Position* const own = context_->particles.position.data() + at;
-  device.memory().copy_in(own, &there, sizeof there);
-  const double energy = change_of({.after_as = at, .before = there, .after = there});
-  device.memory().copy_in(own, &hidden, sizeof hidden);
-  coming_ = {type, id, 0, there, energy};
-  return energy + tail(type, 1);
+  Particles& p = context_->particles;
+  const auto& memory = context_->device().memory();
+  const bool flat = p.box.dimension == 2;
+  coming_ = {.type = type, .id = next_free(kinds_.at(type))};
+  coming_.turn = random_turn(turn.x, turn.y, turn.z, flat);
+  const std::span<const std::uint32_t> ids = ids_of(coming_.id);
+  std::vector<Position> hidden;
+  std::vector<TrialMove> moves;
+  for (const std::uint32_t id : ids) {
+    const std::uint32_t at = index_[id];
+    hidden.push_back(p.position.to_host(std::int64_t(at)));
+    Position there(where.x, where.y, flat ? hidden[0].z : where.z, type);
+    if (id != coming_.id) {
+      const Vec3<double>& site = p.topology.site[id];
+      const Real3 from{Real(site.x), Real(site.y), Real(site.z)};
+      const Real3 by = p.box.metric().fixed(rotate(coming_.turn, from));
+      there = at_place_of(moved_by_axes(there, Real4{by.x, by.y, by.z, 0}),
+                          Position(0, 0, 0, other_[hidden.back().type()]));
+    }
+    coming_.position.push_back(there);
+    moves.push_back({.after_as = at, .before = there, .after = there});
+    // It lends its type and its attributes, as long as the trial is looked at.
+    memory.copy_in(p.position.data() + at, &there, sizeof there);
+  }
+  coming_.energy = change_of(moves);
+  for (std::size_t e = 0; e < ids.size(); ++e)
+    memory.copy_in(p.position.data() + index_[ids[e]], &hidden[e], sizeof hidden[e]);
+  return coming_.energy + tail(coming_, 1);
 }
 
 void GibbsTrials::insert(Philox& random, double kt) {
   const Candidate& c = coming_;
   Kind& kind = kinds_.at(c.type);
-  const Real weight = context_->particles.velocity.to_host(std::int64_t(index_[c.id])).w;
-  const double width = std::sqrt(kt * double(weight));
-  Real4 velocity{0, 0, 0, weight};
-  velocity.x = Real(width * random.normal<double>());
-  velocity.y = Real(width * random.normal<double>());
-  if (context_->particles.box.dimension == 3) velocity.z = Real(width * random.normal<double>());
-  put(c.id, c.position, velocity);
+  const Particles& p = context_->particles;
+  const int dimension = p.box.dimension;
+  const std::span<const std::uint32_t> ids = ids_of(c.id);
+  for (std::size_t e = 0; e < ids.size(); ++e) {
+    const Real weight = p.velocity.to_host(std::int64_t(index_[ids[e]])).w;
+    // Sites follow their bodies.
+    put(ids[e], c.position[e],
+        e == 0 ? drawn_velocity(random, kt, weight, dimension) : Real4{0, 0, 0, weight});
+    ++counts_[c.position[e].type()];
+  }
+  if (p.orientations) {
+    const Real4 moment = p.orientations->moment.to_host(std::int64_t(index_[c.id]));
+    set_rotation(c.id, kind.size > 1 ? &c.turn : nullptr,
+                 drawn_angular_momentum(random, kt, moment, dimension));
+  }
+  sites_ += std::int64_t(ids.size()) - 1;
   kind.free.erase(c.id);
   kind.here.push_back(c.id);
-  ++counts_[c.type];
   next_ = c.id + 1;
   if (energy_) *energy_ += c.energy;
 }
 
 double GibbsTrials::try_removal(std::uint32_t type, std::uint32_t which) {
   fit();
-  const std::uint32_t id = kinds_.at(type).here.at(which), at = index_[id];
-  const Position here = context_->particles.position.to_host(std::int64_t(at));
-  const std::uint32_t slot = cells_.slot_of(cells_.key(cells_.cell_of(here)), id);
-  const double energy = change_of({.before_as = at, .slot = slot, .before = here, .after = here});
-  going_ = {type, id, which, here, energy};
-  return energy + tail(type, -1);
+  going_ = {.type = type, .id = kinds_.at(type).here.at(which), .which = which};
+  std::vector<TrialMove> moves;
+  for (const std::uint32_t id : ids_of(going_.id)) {
+    const std::uint32_t at = index_[id];
+    const Position here = context_->particles.position.to_host(std::int64_t(at));
+    const std::uint32_t slot = cells_.slot_of(cells_.key(cells_.cell_of(here)), id);
+    going_.position.push_back(here);
+    moves.push_back({.before_as = at, .slot = slot, .before = here, .after = here});
+  }
+  going_.energy = change_of(moves);
+  return going_.energy + tail(going_, -1);
 }
 
 void GibbsTrials::remove() {
   const Candidate& c = going_;
   Kind& kind = kinds_.at(c.type);
-  const Real weight = context_->particles.velocity.to_host(std::int64_t(index_[c.id])).w;
-  put(c.id, at_place_of(c.position, Position(0, 0, 0, kind.absent)), {0, 0, 0, weight});
+  const std::span<const std::uint32_t> ids = ids_of(c.id);
+  for (std::size_t e = 0; e < ids.size(); ++e) {
+    const Real weight = context_->particles.velocity.to_host(std::int64_t(index_[ids[e]])).w;
+    put(ids[e], at_place_of(c.position[e], Position(0, 0, 0, other_[c.position[e].type()])),
+        {0, 0, 0, weight});
+    --counts_[c.position[e].type()];
+  }
+  set_rotation(c.id, nullptr, {});
+  sites_ -= std::int64_t(ids.size()) - 1;
   kind.here[c.which] = kind.here.back();
   kind.here.pop_back();
   kind.free.insert(c.id);
-  --counts_[c.type];
   if (energy_) *energy_ += c.energy;
 }
 
@@ -196,24 +262,33 @@ Box GibbsTrials::scaled(double volume) const {
 bool GibbsTrials::is_too_small(double volume) const {
   const Vec3<double> heights = scaled(volume).heights();
   const int dimension = context_->particles.box.dimension;
+  // No site goes as far as half of the box.
+  const double least =
+      std::max(context_->range(), context_->bodies ? context_->bodies->extent() : 0);
   for (int axis = 0; axis < dimension; ++axis)
-    if (heights[axis] / 2 < context_->range() * (1 + 1e-9)) return true;
+    if (heights[axis] / 2 < least * (1 + 1e-9)) return true;
   return false;
 }
 
-double GibbsTrials::try_volume(double volume) {
+/// Sites go where their bodies are.
+void GibbsTrials::set_box(const Box& box) {
   Particles& p = context_->particles;
+  p.box_state.set(box);
+  if (context_->bodies) context_->bodies->follow_box(p), sorted_ = false;
+}
+
+double GibbsTrials::try_volume(double volume) {
   if (!energy_) energy_ = energy_of_pairs();
-  const Box before = p.box;
+  const Box before = context_->particles.box;
   next_box_ = scaled(volume);
-  p.box_state.set(next_box_);
+  set_box(next_box_);
   next_energy_ = energy_of_pairs();
-  p.box_state.set(before);
+  set_box(before);
   return next_energy_ - *energy_ + tail_in(volume) - tail_in(before.volume());
 }
 
 void GibbsTrials::take_volume() {
-  context_->particles.box_state.set(next_box_);
+  set_box(next_box_);
   energy_ = next_energy_;
   scaled_ = true;
 }

@@ -9,22 +9,15 @@
 #include "engine/components/stage_context.h"
 #include "engine/device/parallel.h"
 #include "engine/dynamics/reservoir.h"
+#include "engine/system/orientations.h"
+#include "place_in_cell.h"
+#include "thermal_motion.h"
 #include "turn.h"
 
 namespace perrin::monte_carlo {
 namespace {
 
 enum Outcome : std::uint32_t { nothing = 0, inserted = 1, removed = 2 };
-
-/// A place in a cell, uniform along each axis: what cell_of() finds again.
-PERRIN_HD std::uint32_t place_along(std::int32_t cell, std::int32_t cells, std::uint32_t shift,
-                                    std::uint32_t word) {
-  const auto first = [cells](std::int64_t c) {
-    return std::uint64_t((c << 32) + cells - 1) / std::uint64_t(cells);
-  };
-  const std::uint64_t begin = first(cell), width = first(cell + 1) - begin;
-  return std::uint32_t(begin + ((width * word) >> 32)) - shift;
-}
 
 /// One trial of each active cell.
 struct ProposeInsertions {
@@ -59,10 +52,7 @@ struct ProposeInsertions {
       n += cells.position[s].type() == type ? 1 : 0;
     const Words4 drawn = words(k, 0), where = words(k, 1);
     if ((drawn.x >> 31) == 0) {
-      const Position there{
-          place_along(c.x, cells.cells.x, cells.shift.x, where.x),
-          place_along(c.y, cells.cells.y, cells.shift.y, where.y),
-          flat ? position[like].z : place_along(c.z, cells.cells.z, cells.shift.z, where.z), type};
+      const Position there = place_in_cell(cells, c, where, flat, position[like]);
       move[k] = {.after_as = like, .before = there, .after = there};
       log_of_uniform[k] = log_of(drawn.w) - float(log_of_zv - std::log(double(n + 1)));
     } else if (n > 0) {
@@ -78,7 +68,8 @@ struct ProposeInsertions {
 };
 
 struct DecideInsertions {
-  const TrialMove* move;
+  const TrialMove* move;  // [active cell · size + particle of a body]
+  std::uint32_t size;
   double kt;
   const double* change;
   const float* log_of_uniform;
@@ -86,8 +77,11 @@ struct DecideInsertions {
   TrialCounts* counts;
 
   PERRIN_HD void operator()(std::int64_t k) const {
-    const TrialMove m = move[k];
-    if (!m.is_tried() || !(change[k] <= -kt * double(log_of_uniform[k]))) return;
+    const TrialMove m = move[k * size];
+    if (!m.is_tried()) return;
+    double all = 0;
+    for (std::int64_t e = k * size; e < (k + 1) * size; ++e) all += change[e];
+    if (!(all <= -kt * double(log_of_uniform[k]))) return;
     ++counts[k].accepted;
     outcome[k] = m.after_as != TrialMove::none ? inserted : removed;
   }
@@ -98,11 +92,15 @@ struct ComeAndGo {
   Position* position;
   Real4* velocity;
   Image* image;
+  OrientationView turning;
   PERRIN_HD void operator()(std::int64_t k) const {
     const ComingOrGoing c = change[k];
     position[c.place] = c.position;
     velocity[c.place] = c.velocity;
     image[c.place] = {};
+    if (turning.orientation == nullptr) return;
+    turning.angular_momentum[c.place] = c.angular_momentum;
+    if (c.turns) turning.orientation[c.place] = c.orientation;
   }
 };
 
@@ -127,6 +125,14 @@ void check_insertion(const std::vector<InsertionSettings>& all, std::size_t k, S
                 fmt::format("there is no room for more particles of the type \"{0}\": expected "
                             "\"reservoir\": {{\"{0}\": number of them}} in the job",
                             s.type));
+  for (std::size_t id = 0; id < c.type.size(); ++id) {
+    if (c.type[id] != type || !c.topology.is_site(id)) continue;
+    setup.error(key + ".type",
+                fmt::format("\"{0}\" is the type of sites of rigid bodies: expected that of their "
+                            "centres, \"{1}\", with room for them in \"reservoir\"",
+                            s.type, c.types[c.type[c.topology.body[id]]]));
+    break;
+  }
   const std::vector<bool> bonded = bonded_particles(c);
   for (std::size_t id = 0; id < bonded.size(); ++id) {
     if (!bonded[id] || c.type[id] != type) continue;
@@ -153,23 +159,28 @@ void Insertion::begin(StageContext& s) {
   };
   type_ = find(settings_.type);
   absent_ = find(settings_.type + std::string(absent_ending));
+  other_.assign(types.size(), 0);
+  for (std::uint32_t k = 0; k < types.size(); ++k)
+    if (const std::uint32_t of = find(types[k] + std::string(absent_ending)); of < types.size())
+      other_[k] = of, other_[of] = k;
+  bodies_.begin(s, type_);
   fit(s);
 }
 
-/// What depends on the box.
+/// What depends on the box. Cells are wide enough for bodies to lie in them.
 void Insertion::fit(const StepContext& s) {
-  if (!grid_.fit(s.particles, s.range())) return;
+  if (!grid_.fit(s.particles, s.range() + 2 * bodies_.extent())) return;
   const Device& device = s.device();
-  energies_.begin(s, grid_.active(), false);
+  energies_.begin(s, grid_.active() * bodies_.size(), false);
   log_of_uniform_ = {device, grid_.active()}, outcome_ = {device, grid_.active()};
   tally_.begin(device, grid_.active());
 }
 
 RunError Insertion::no_room() const {
   return RunError(
-      fmt::format("all particles of the type \"{0}\" are in the box, and the reservoir is empty: "
+      fmt::format("all {1} of the type \"{0}\" are in the box, and the reservoir is empty: "
                   "expected a larger number at reservoir.{0}, or a smaller activity",
-                  settings_.type));
+                  settings_.type, bodies_.has_any() ? "bodies" : "particles"));
 }
 
 void Insertion::find_free(const StepContext& s) {
@@ -200,22 +211,37 @@ void Insertion::try_all(StepContext& s, const TrialCells& cells, std::uint32_t r
   const Box& box = s.particles.box;
   const double activity =
       settings_.activity ? std::log(*settings_.activity) : *settings_.chemical_potential / kt;
-  // One that is not there lends its type and its attributes, as long as trials are looked at.
-  const std::uint32_t like = index_[*free_.begin()];
-  const Position hidden = s.particles.position.to_host(std::int64_t(like));
-  const Real4 velocity = s.particles.velocity.to_host(std::int64_t(like));
-  apply(s, {{like, typed(hidden, type_), velocity}});
-  for_each(device, "insertions", cells.active(),
-           ProposeInsertions{cells, key(s), s.device_step(), round, type_, like,
-                             activity + std::log(box.volume() / double(cells.count())),
-                             box.dimension == 2, particles.position, energies_.move(),
-                             energies_.place(), energies_.change(), log_of_uniform_.data(),
-                             outcome_.data(), tally_.data()});
-  energies_.measure(s, cells, cells.active(), [] {}, {.inserted = true});
+  const double log_of_zv = activity + std::log(box.volume() / double(cells.count()));
+  // One that is not there lends its types and its attributes, as long as trials are looked at.
+  const std::uint32_t like = *free_.begin();
+  std::vector<ComingOrGoing> hidden, shown;
+  weight_.clear();
+  for (const std::uint32_t id : ids_of(like)) {
+    const std::uint32_t at = index_[id];
+    const Position p = s.particles.position.to_host(std::int64_t(at));
+    const Real4 velocity = s.particles.velocity.to_host(std::int64_t(at));
+    hidden.push_back({.place = at, .position = p, .velocity = velocity});
+    shown.push_back(hidden.back()), shown.back().position = typed(p, other_[p.type()]);
+    weight_.push_back(velocity.w);
+  }
+  if (const auto& turning = s.particles.orientations)
+    moment_ = turning->moment.to_host(std::int64_t(index_[like]));
+  apply(s, shown);
+  if (bodies_.has_any())
+    bodies_.propose(s,
+                    {cells, key(s), round, log_of_zv, like, energies_.move(), energies_.place(),
+                     energies_.change(), log_of_uniform_.data(), outcome_.data(), tally_.data()});
+  else
+    for_each(device, "insertions", cells.active(),
+             ProposeInsertions{cells, key(s), s.device_step(), round, type_, index_[like],
+                               log_of_zv, box.dimension == 2, particles.position, energies_.move(),
+                               energies_.place(), energies_.change(), log_of_uniform_.data(),
+                               outcome_.data(), tally_.data()});
+  energies_.measure(s, cells, cells.active() * bodies_.size(), [] {}, {.inserted = true});
   for_each(device, "insertions are accepted", cells.active(),
-           DecideInsertions{energies_.move(), kt, energies_.change(), log_of_uniform_.data(),
-                            outcome_.data(), tally_.data()});
-  apply(s, {{like, hidden, velocity}});
+           DecideInsertions{energies_.move(), bodies_.size(), kt, energies_.change(),
+                            log_of_uniform_.data(), outcome_.data(), tally_.data()});
+  apply(s, hidden);
 }
 
 /// By what was accepted, in the order of the cells.
@@ -223,25 +249,34 @@ void Insertion::change(StepContext& s, std::uint32_t round, double kt) {
   const std::vector<std::uint32_t> outcome = outcome_.to_host();
   if (std::ranges::count(outcome, nothing) == std::ptrdiff_t(outcome.size())) return;
   const std::vector<TrialMove> moves = energies_.moves_on_host();
-  const Real weight = s.particles.velocity.to_host(std::int64_t(index_[*free_.begin()])).w;
-  const double width = std::sqrt(kt * double(weight));
+  const std::vector<Real4> turns = bodies_.has_any() ? bodies_.turns() : std::vector<Real4>{};
+  const int dimension = s.particles.box.dimension;
   std::vector<ComingOrGoing> changes;
   std::vector<std::uint32_t> gone;  // nobody goes and comes in one round
   for (std::size_t k = 0; k < outcome.size(); ++k) {
+    if (outcome[k] == nothing) continue;
+    const TrialMove* const of = moves.data() + k * bodies_.size();
     if (outcome[k] == removed) {
-      const std::uint32_t at = moves[k].before_as;
-      changes.push_back({at, typed(moves[k].before, absent_), {0, 0, 0, weight}});
-      gone.push_back(id_[at]);
-    } else if (outcome[k] == inserted) {
-      const std::uint32_t id = take_free();
-      // Other numbers than those of cells (ProposeInsertions).
-      auto random = keyed<Philox>(key(s), s.step(), id, 0x80000000u | round);
-      Real4 velocity{0, 0, 0, weight};
-      velocity.x = Real(width * random.normal<double>());
-      velocity.y = Real(width * random.normal<double>());
-      if (s.particles.box.dimension == 3) velocity.z = Real(width * random.normal<double>());
-      changes.push_back({index_[id], typed(moves[k].after, type_), velocity});
+      for (std::size_t e = 0; e < bodies_.size(); ++e)
+        changes.push_back({.place = of[e].before_as,
+                           .position = typed(of[e].before, other_[of[e].before.type()]),
+                           .velocity = {0, 0, 0, weight_[e]}});
+      gone.push_back(id_[of->before_as]);
+      continue;
     }
+    const std::uint32_t id = take_free();
+    const std::size_t first = changes.size();
+    for (std::size_t e = 0; e < bodies_.size(); ++e)
+      changes.push_back({.place = index_[ids_of(id)[e]],
+                         .position = of[e].after,
+                         .velocity = {0, 0, 0, weight_[e]}});
+    // Other numbers than those of cells (ProposeInsertions). Sites follow their bodies.
+    auto random = keyed<Philox>(key(s), s.step(), id, 0x80000000u | round);
+    ComingOrGoing& head = changes[first];
+    head.velocity = drawn_velocity(random, kt, weight_[0], dimension);
+    head.angular_momentum = drawn_angular_momentum(random, kt, moment_, dimension);
+    if (turns.empty()) continue;
+    head.turns = true, head.orientation = turns[k];
   }
   apply(s, changes);
   free_.insert(gone.begin(), gone.end());
@@ -260,9 +295,11 @@ std::uint32_t Insertion::take_free() {
 
 void Insertion::apply(StepContext& s, const std::vector<ComingOrGoing>& changes) {
   const ParticleView particles = s.particles.view();
+  Orientations* const turning = s.particles.orientations.get();
   changes_ = Buffer<ComingOrGoing>(s.device(), std::span<const ComingOrGoing>(changes));
   for_each(s.device(), "particles come and go", std::int64_t(changes.size()),
-           ComeAndGo{changes_.data(), particles.position, particles.velocity, particles.image});
+           ComeAndGo{changes_.data(), particles.position, particles.velocity, particles.image,
+                     turning ? turning->view() : OrientationView{}});
 }
 
 void Insertion::state(Archive& archive) {

@@ -10,13 +10,17 @@
 //
 // Who is inserted has been in the reservoir (engine/dynamics/reservoir.h), and comes from there in
 // the order of ids, round and round: an id that was given away is the last to be taken again.
+// Where the type is that of the centres of rigid bodies, whole bodies come and go
+// (body_insertions.h).
 #pragma once
 
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "body_insertions.h"
 #include "engine/base/error.h"
 #include "engine/settings/settings.h"
 #include "move.h"
@@ -39,12 +43,15 @@ struct InsertionSettings {
 template <class D>
 void describe(D& d, InsertionSettings& s) {
   d.example("{\"type\": \"A\", \"activity\": 0.05, \"trials\": 200}");
-  d.required("type", s.type, Any{}, "particle type, which has a \"reservoir\"");
+  d.required("type", s.type, Any{},
+             "particle type, which has a \"reservoir\"; that of the centres of rigid bodies: whole "
+             "bodies, turned at random");
   d.optional("activity", s.activity, Positive{},
              "exp(mu/kT)/Lambda^3: the number density of an ideal gas with this chemical potential "
-             "(in two dimensions, of an area)");
+             "(in two dimensions, of an area); of bodies times what their rotation has in it");
   d.optional("chemical_potential", s.chemical_potential, Any{},
-             "instead of the activity, where the thermal wavelength Lambda is 1 (energy)");
+             "instead of the activity, where the thermal wavelength Lambda is 1, and the "
+             "rotation of bodies has the partition function 1 (energy)");
   d.optional("trials", s.trials, Positive{}, "trials in a sweep, of the whole box, at least");
 }
 
@@ -56,6 +63,8 @@ struct ComingOrGoing {
   std::uint32_t place;  // in memory
   Position position;    // with the type
   Real4 velocity;
+  Real4 angular_momentum{}, orientation{};  // of particles that have any
+  bool turns = false;                       // the orientation is another one
 };
 
 class Insertion final : public Move {
@@ -86,13 +95,22 @@ class Insertion final : public Move {
   void change(StepContext& context, std::uint32_t round, double kt);
   void apply(StepContext& context, const std::vector<ComingOrGoing>& changes);
   std::uint32_t take_free();
+  /// Who comes and goes with a particle, by its id: itself, or the whole body.
+  std::span<const std::uint32_t> ids_of(const std::uint32_t& id) const {
+    return bodies_.has_any() ? bodies_.ids(id) : std::span(&id, 1);
+  }
   RunError no_room() const;
 
   InsertionSettings settings_;
   std::uint32_t instance_;
   std::uint32_t type_ = 0,
                 absent_ = 0;  // types of a particle that is there, and of one that is not
-  std::uint32_t next_ = 0;    // id from which on one is taken
+  std::vector<std::uint32_t>
+      other_;               // [type]: of a particle that is there, when it is not, and back
+  std::uint32_t next_ = 0;  // id from which on one is taken
+  BodyInsertions bodies_;
+  std::vector<Real> weight_;  // 1/mass of each particle of what comes and goes …
+  Real4 moment_{};            // … and its moments of inertia
   TrialGrid grid_;
   TrialEnergies energies_;
   Buffer<float> log_of_uniform_;

@@ -163,7 +163,7 @@ void check_molecules(const MoleculeSettings& s, const std::string& group, Setup&
     setup.error("molecule",
                 "the system has no molecules: expected particles with bonds, or rigid bodies");
   require_periodic("molecule", "needs", setup);
-  setup.fixed_group(group, "group");
+  moving_group(group, "group", setup);
 }
 
 void MoleculeMove::begin(StageContext& s) {

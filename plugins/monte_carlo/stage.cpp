@@ -53,10 +53,10 @@ void check_moves_of_reservoir(const MonteCarloSettings& s, Setup& setup) {
   const auto refuse = [&](const char* key, bool given) {
     if (given)
       setup.error(key,
-                  "cannot be combined with a reservoir: expected translation, swap and insertion");
+                  "cannot be combined with a reservoir: expected translation, molecule, swap and "
+                  "insertion");
   };
   refuse("rotation", s.rotation.has_value());
-  refuse("molecule", s.molecule.has_value());
   refuse("pivot", s.pivot.has_value());
   refuse("crankshaft", s.crankshaft.has_value());
   refuse("reptation", s.reptation.has_value());

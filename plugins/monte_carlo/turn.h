@@ -1,4 +1,5 @@
-// What random words say of a trial: numbers, places in a row, directions; and turns about an axis.
+// What random words say of a trial: numbers, places in a row, directions, rotations; and turns
+// about an axis.
 #pragma once
 
 #include <cmath>
@@ -31,6 +32,17 @@ PERRIN_HD Vec3<T> direction(std::uint32_t word, std::uint32_t other) {
   const T z = between(T(1), word), ring = std::sqrt(1 - z * z);
   const T turned = between(T(M_PI), other);
   return {ring * std::cos(turned), ring * std::sin(turned), z};
+}
+
+/// A quaternion, uniform over all rotations (K. Shoemake, in Graphics Gems III, 124 (1992)); in two
+/// dimensions about z.
+PERRIN_HD Real4 random_turn(std::uint32_t word, std::uint32_t other, std::uint32_t third,
+                            bool flat) {
+  const Real a = between(Real(M_PI), other);
+  if (flat) return {0, 0, std::sin(a / 2), std::cos(a / 2)};
+  const Real part = (Real(word >> 8) + Real(0.5)) * Real(0x1p-24), b = between(Real(M_PI), third);
+  const Real p = std::sqrt(1 - part), q = std::sqrt(part);
+  return {p * std::sin(a), p * std::cos(a), q * std::sin(b), q * std::cos(b)};
 }
 
 /// About an axis through the origin, of length 1.

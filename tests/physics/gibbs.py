@@ -237,6 +237,64 @@ class Gibbs(JobCase):
             self.assertRegex(log.read(), r"exchange: warning: systems 0 and 1: \d+ of 29999 "
                              r"exchanges of volume were not made")
 
+    def test_two_dimers(self):
+        """Rigid bodies that attract one another, with atoms beside them, which nobody meets:
+        P(N1, V1) ~ V1^N1 V2^N2 f(N1, V1) f(N2, V2) / (N1! N2!), where f is the mean of exp(-U/kT)
+        of two dimers at random places in a cube, else 1. By 4e5 places at each of 24 edges; of its
+        smooth change with the edge a polynomial."""
+        half, cutoff, n, m = 0.4, 1.5, 2, 3
+        rng = numpy.random.default_rng(2)
+
+        def turned(samples):
+            r = rng.normal(size=(samples, 3))
+            return half * r / numpy.linalg.norm(r, axis=1, keepdims=True)
+
+        def pair(edge, samples=400000):
+            r, a, b = rng.uniform(0, edge, (samples, 3)), turned(samples), turned(samples)
+            energy = 0
+            for s in (-1, 1):
+                for t in (-1, 1):
+                    d = r + s * a + t * b
+                    d -= edge * numpy.round(d / edge)
+                    r2 = (d ** 2).sum(axis=1)
+                    energy = energy - numpy.where(r2 < cutoff ** 2, numpy.exp(-r2 / 0.64), 0)
+            return edge ** 3 * (numpy.exp(-energy).mean() - 1)
+        edges = numpy.linspace(2 * cutoff, 6, 24)
+        fit = numpy.polynomial.Polynomial.fit(edges, [pair(edge) for edge in edges], 3)
+        self.assertGreater(fit(5), 10)
+        least, both = (2 * cutoff) ** 3, 3.6 ** 3 + 4.4 ** 3
+        x = numpy.linspace(least, both - least, 4001)
+        f = {"one": 1 + fit(numpy.cbrt(x)) / x, "other": 1 + fit(numpy.cbrt(both - x)) / (both - x)}
+        weight = numpy.zeros((n + 1, m + 1, len(x)))
+        for k in range(n + 1):
+            for j in range(m + 1):
+                weight[k, j] = math.comb(n, k) * math.comb(m, j) * x ** (k + j) * (both - x) ** (
+                    n + m - k - j) * (f["one"] if k == 2 else f["other"] if k == 0 else 1)
+        weight /= weight.sum()
+        force = {"type": "gaussian_core", "cutoff": cutoff, "truncation": "cut", "pairs": [
+            {"types": ["A", "A"], "epsilon": -1, "sigma": 0.8}] + [
+                {"types": list(t), "epsilon": 1e-9, "sigma": 0.8} for t in ("AB", "BB")]}
+        systems = [{"type": "random", "particles": {"D": 1, "B": b}, "box": [edge] * 3,
+                    "min_distance": 0} for b, edge in ((1, 3.6), (2, 4.4))]
+        what = job(systems, 1, force, gibbs(transfers=10, volume={"step": 1.5}), stage(
+            20000, molecule={"displacement": 0.5, "rotation": 1.5}))
+        what |= {"reservoir": {"D": 2, "B": 3}, "orientations": {"start": "random"}, "bodies": {
+            "D": {"sites": [{"type": "A", "at": [s * half, 0, 0]} for s in (-1, 1)]}}}
+        self.run_job(what)
+        here, there, v, w = self.boxes(skip=100)
+        numpy.testing.assert_allclose(v + w, both, rtol=1e-6)
+        # Three particles of each dimer and one of each atom.
+        self.assertTrue((here + there == 3 * n + m).all())
+        for count in range(3 * n + m + 1):
+            expected = sum(weight[k, count - 3 * k].sum() for k in range(n + 1)
+                           if 0 <= count - 3 * k <= m)
+            self.close(here == count, expected, 0.002)
+        self.close(v, (weight * x).sum(), 0.05)
+        self.close(v ** 2, (weight * x ** 2).sum(), 8)
+        rows = self.table()
+        self.assertTrue({"activity_D_0", "activity_B_1"} <= rows.keys(), rows.keys())
+        self.assertFalse(any("_A_" in name for name in rows), rows.keys())
+
     # -- coexistence -------------------------------------------------------------------------------
 
     def coexistence(self, force, temperature, liquid, gas, sweeps):
@@ -323,6 +381,32 @@ class Gibbs(JobCase):
                                "--device", "cpu")
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.same("whole", "parts")
+
+    def test_bodies_stopped_and_resumed(self):
+        what = self.small()
+        systems = [{"type": "lattice", "structure": "sc", "cells": [n] * 3, "density": density,
+                    "types": {"D": 2, "A": 1}} for n, density in ((5, 0.15), (4, 0.03))]
+        what["ensemble"]["vary"]["system"] = systems * 2
+        del what["forces"][0]["tail"]
+        what |= {"system": systems[0], "orientations": {"start": "random"},
+                 "reservoir": {"D": 84, "B": 5}, "bodies": {"D": {"sites": [
+                     {"type": t, "at": [x, 0, 0]} for t, x in (("S", -0.3), ("S", 0.3))]}}}
+        systems[0]["types"] = systems[1]["types"] = {"D": 2, "B": 1}
+        what["reservoir"] = {"D": 84, "B": 42}
+        what["forces"][0] |= {"mixing": "geometric", "pairs": [
+            {"types": [t, t], "epsilon": 1, "sigma": s} for t, s in (("S", 0.7), ("B", 0.9))]}
+        what["stages"][0]["molecule"] = {"displacement": 0.2, "rotation": 0.5}
+        for observer in what["observers"]:
+            if observer["type"] == "trajectory":
+                observer["quantities"] += ["orientation", "angular_momentum"]
+        self.run_job(what, folder="whole")
+        self.assertGreater(len(set(self.column("particles", "whole/2"))), 3)
+        self.assertGreater(len(set(self.column("volume", "whole/0"))), 3)
+        self.run_job(what, "--set", "stages[0].sweeps=31", folder="parts", threads="1")
+        done = self.perrin("resume", self.path("parts"), "--set", "stages[0].sweeps=60",
+                           "--device", "cpu")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.same("whole", "parts")
 
     def test_stopped_by_the_clock(self):
         what = self.small(6000, pairs=1)

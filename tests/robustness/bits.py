@@ -638,6 +638,15 @@ def jobs(device):
         {"type": "md", "steps": 60, "integrator": THERMOSTAT, "name": "dynamics"},
         here | {"sweeps": 20, "name": "second", "swap": {"trials": 0.1}, "insertion": [
             {"type": "B", "chemical_potential": -2, "trials": 200}, *put]}]
+    found["insertion, bodies"] = bodies = copy.deepcopy(insertion)
+    bodies["system"] = {"type": "random", "particles": {"D": 200, "B": 150}, "box": [12, 12, 12],
+                        "min_distance": 1.1}
+    bodies |= {"reservoir": {"D": 400, "B": 300}, "orientations": {"start": "random"}, "bodies": {
+        "D": {"sites": [{"type": "A", "at": [x, 0, 0]} for x in (-0.3, 0.3)]}}}
+    for k in (0, 2):
+        bodies["stages"][k] |= {"molecule": {"displacement": 0.2, "rotation": 0.5}, "insertion": [
+            {"type": "D", "activity": 0.01, "trials": 200}]}
+        del bodies["stages"][k]["swap" if k else "translation"]
     found["insertion, flat"] = copy.deepcopy(insertion)
     found["insertion, flat"]["system"] = {
         "type": "random", "particles": {"A": 300, "B": 20}, "box": [40, 30], "dimension": 2,
