@@ -23,6 +23,7 @@ set(PERRIN_PUBLIC_HEADERS
     engine/components/force.h engine/components/force_remark.h
     engine/components/gibbs_box.h engine/components/instant.h
     engine/components/integrator.h
+    engine/components/no_potential.h
     engine/components/observer.h engine/components/registry.h engine/components/rigid_bodies.h
     engine/components/run_control.h
     engine/components/setup.h engine/components/source.h engine/components/stage.h

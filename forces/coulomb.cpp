@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "engine/components/acts_between_all.h"
 #include "engine/components/coupled_trials.h"
 #include "engine/components/registry.h"
 #include "forces/charges/charge_pairs.h"
@@ -135,7 +136,7 @@ class ExcludedTrials final : public CoupledTrials {
   ChargePairs& pairs_;
 };
 
-class ChargePairForce final : public Force, public HasCoupledTrials {
+class ChargePairForce final : public Force, public HasCoupledTrials, public ActsBetweenAll {
  public:
   explicit ChargePairForce(ChargePairs pairs) : Force(pairs.traits()), pairs_(std::move(pairs)) {
     if (traits_.trials) return;
@@ -151,6 +152,7 @@ class ChargePairForce final : public Force, public HasCoupledTrials {
     pairs_.run_trial_chains(s, chains);
   }
   CoupledTrials* coupled_trials() const override { return excluded_.get(); }
+  std::string between() const override { return "charges"; }
   bool follows_topology() const override { return true; }
   void follow_attributes(const std::map<std::string, std::vector<double>>& changed) override {
     pairs_.follow(changed);

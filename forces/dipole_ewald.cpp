@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/components/acts_between_all.h"
 #include "engine/components/force_remark.h"
 #include "engine/components/registry.h"
 #include "engine/settings/problems.h"
@@ -99,8 +100,10 @@ PredictedErrors predicted_errors(const ChargedSystem& system, const EwaldParamet
 class DipoleEwald final : public Force,
                           public HasCoupledTrials,
                           public ForceRemark,
-                          public HasMeasuredError {
+                          public HasMeasuredError,
+                          public ActsBetweenAll {
  public:
+  std::string between() const override { return "dipoles"; }
   /// moments: [type]; `system`: at the start
   DipoleEwald(std::unique_ptr<Pairs> pairs, const Device& device, const EwaldTerms& terms,
               const std::vector<Real>& moments, const ChargedSystem& system, double cutoff,

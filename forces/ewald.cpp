@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "engine/components/acts_between_all.h"
 #include "engine/components/force_remark.h"
 #include "engine/components/registry.h"
 #include "forces/charges/charge_moments.h"
@@ -26,8 +27,10 @@ namespace {
 class EwaldForce final : public Force,
                          public HasCoupledTrials,
                          public ForceRemark,
-                         public HasMeasuredError {
+                         public HasMeasuredError,
+                         public ActsBetweenAll {
  public:
+  std::string between() const override { return "charges"; }
   /// `charges_change`: a resumed run has other charges than those that the parameters were chosen
   /// from.
   EwaldForce(ChargePairs pairs, const EwaldTerms& terms, std::optional<MeshSum> mesh,

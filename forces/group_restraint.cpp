@@ -18,6 +18,13 @@ namespace {
 
 using Spring = GroupRestraint::Spring;
 
+/// Who moves changes the energy of all members: what ForceOutput says of it is no share of it.
+ForceTraits traits_of_restraint() {
+  ForceTraits traits = ForceTraits::of_field();
+  traits.energy_share = 0;
+  return traits;
+}
+
 /// By one thread.
 struct Stretch {
   Spring* spring;
@@ -110,7 +117,7 @@ struct Pull {
 
 GroupRestraint::GroupRestraint(const GroupRestraintSettings& settings, const Formula& formula,
                                const Device& device, const std::vector<Group>& groups)
-    : Force(ForceTraits::of_field()),
+    : Force(traits_of_restraint()),
       settings_(settings),
       energy_(device, std::span<const formula::Instruction>(formula.energy)),
       slope_(device, std::span<const formula::Instruction>(formula.slope)),

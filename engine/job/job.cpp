@@ -286,11 +286,20 @@ void Job::refuse_planar(const char* why) {
     report(path, fmt::format("must be a list of 3 entries: {}", why));
 }
 
-/// The file that the system is read from; empty: it is made in another way.
-static std::string origin(const JsonFile& job) {
-  const Json& system = job.value().at("system");
-  return system.contains("path") && system["path"].is_string() ? system["path"].get<std::string>()
-                                                               : "";
+/// The files that the system is from, or what else may have particles in arrangements of its own;
+/// empty: nothing.
+static std::string origin(const Json& system) {
+  if (!system.is_object()) return "";
+  if (system.contains("path") && system["path"].is_string())
+    return system["path"].get<std::string>();
+  if (system.contains("system")) return origin(system["system"]);  // of a part
+  if (system.value("type", Json()) != "parts") return "";
+  std::string files;
+  for (const Json& part : system.value("parts", Json::array()))
+    if (const std::string file = origin(part);
+        !file.empty() && files.find(file) == std::string::npos)
+      files += (files.empty() ? "" : ", ") + file;
+  return files.empty() ? "the system \"parts\"" : files;
 }
 
 static std::ptrdiff_t within_bodies(const Topology& t) {
@@ -315,7 +324,7 @@ void Job::make_system(Archive* restored) {
     context_.no_system = true;
     return refuse_planar("this stage has three dimensions");
   }
-  std::string silent;  // a file that does not say which of its particles are in bodies
+  std::string silent;  // what does not say which of its particles are in bodies
   if (restored) {
     archive_configuration(*restored, configuration_);
     look_at_start(*restored);
@@ -341,7 +350,7 @@ void Job::make_system(Archive* restored) {
       return report("system", e.what());
     }
     for (const std::string& what : configuration_.warnings) warn("system", what);
-    if (configuration_.topology.body.empty()) silent = origin(file_);
+    if (configuration_.topology.body.empty()) silent = origin(file_.value()["system"]);
     if (settings_.bodies.empty())
       if (const auto what = leave_out_bodies(configuration_.topology); !what.empty())
         warn("system", what);

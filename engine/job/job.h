@@ -159,6 +159,7 @@ class Job {
   void check_velocities();
   void check_topology();
   void check_charges(bool handled);
+  void check_acts_once();
   /// Rules and types of "dynamic_bonds", before components are made.
   void resolve_bonds();
   /// Do forces, observers and stages take bonds that are made and broken?

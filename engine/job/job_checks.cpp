@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "engine/communicator/communicator.h"
+#include "engine/components/acts_between_all.h"
 #include "engine/dynamics/velocity_checks.h"
 #include "engine/job/job.h"
 #include "engine/run/md_stage.h"
@@ -273,6 +275,23 @@ void Job::check_topology() {
                   : "if no force acts on them,",
               kind));
   check_charges(all.charges);
+  check_acts_once();
+}
+
+/// Forces that each act between all charges, or all dipoles, beside each other.
+void Job::check_acts_once() {
+  std::map<std::string, std::size_t> first;
+  for (std::size_t k = 0; k < forces_.size(); ++k) {
+    const auto* const one = dynamic_cast<const ActsBetweenAll*>(forces_[k].get());
+    if (!one) continue;
+    const auto [other, is_first] = first.try_emplace(one->between(), k);
+    if (is_first) continue;
+    const auto& here = settings_.forces[k];
+    const auto& there = settings_.forces[other->second];
+    warn(here.path, fmt::format("{0} acts between all {1}, and so does {2} ({3}): the energies of "
+                                "both are added; expected one of them, unless that is intended",
+                                here.type(), one->between(), there.type(), there.path));
+  }
 }
 
 /// Charges that no force reads, and charges beside dipoles that do not feel them.

@@ -118,12 +118,25 @@ void MdStage::totals_are_known(Run& run, const Instant& instant) {
   watch_.add(simulation, instant, *integrator_, done, steps_);
 }
 
+/// Of a barostat of which no step came; empty: it has moved the box. `start`: of the stage.
+std::string MdStage::idle_box_mover(std::int64_t start) const {
+  const BoxMover* const mover = integrator_->box_mover();
+  if (!mover || done_ == 0) return {};
+  const std::int64_t stride = std::max<std::int64_t>(1, mover->stride());
+  if ((start + done_) / stride > start / stride) return {};
+  return fmt::format(
+      "the barostat never changed the box: it does so in {0} that are multiples of {1}, and the "
+      "stage has had none ({2} to {3}): expected a \"stride\" of at most {4}, or a longer stage",
+      unit_, stride, start + 1, start + done_, done_);
+}
+
 /// At its end: on the console, and for its files.
 void MdStage::say_what_is_short(Run& run) {
   Simulation& simulation = run.simulation();
   // Also velocities that were 0 at the start are known now.
   std::string remark = warn_of_resolution(run);
-  std::vector<std::string> all{integrator_->shortcoming(), watch_.verdict(simulation)};
+  std::vector<std::string> all{integrator_->shortcoming(), watch_.verdict(simulation),
+                               idle_box_mover(simulation.stages.steps().at(run.stage_index()))};
   for (const auto& force : simulation.forces)
     if (const auto* const one = dynamic_cast<const ForceRemark*>(force.get()))
       all.push_back(one->remark(simulation.particles.box));

@@ -67,6 +67,7 @@ class MdStage : public Stage {
  private:
   std::string warn_of_resolution(Run& run);
   void check_slow_forces(Setup& setup) const;
+  std::string idle_box_mover(std::int64_t start) const;
   void say_what_is_short(Run& run);
 
   std::string path_, unit_ = "steps";  // in the job; of steps

@@ -159,7 +159,7 @@ struct CorrectTrials {
   }
   PERRIN_HD void operator()(std::int64_t k) const {
     const TrialMove& m = trials.move[k];
-    if (!m.is_tried()) return;
+    if (!m.is_tried() || m.slot == TrialMove::none) return;  // what is new has no partners
     const std::uint32_t id = trials.cells.id[m.slot];
     const double before = charge_of(m.before_as), after = charge_of(m.after_as);
     double change = 0;
@@ -171,6 +171,23 @@ struct CorrectTrials {
       change += energy(m.after, there, after * other) - energy(m.before, there, before * other);
     }
     trials.change[k] += change;
+  }
+};
+
+/// The energy of a charge by itself, of particles that come, go or take the place of another one.
+struct AddOwnEnergies {
+  const TrialMove* move;
+  AttributeView<1> charge;
+  double factor;  // of the square
+  double* change;
+
+  PERRIN_HD double of(std::uint32_t place) const {
+    const double q = place == TrialMove::none ? 0.0 : double(charge(place));
+    return factor * q * q;
+  }
+  PERRIN_HD void operator()(std::int64_t k) const {
+    const TrialMove& m = move[k];
+    if (m.before_as != m.after_as) change[k] += of(m.after_as) - of(m.before_as);
   }
 };
 
@@ -297,6 +314,9 @@ void ChargePairs::compute_trials(StepContext& s, const TrialMoves& trials) {
     trial_loop("charges", s, trials, body<true, true>(s, {}, charge));
   else
     trial_loop("charges", s, trials, body<true, false>(s, {}, charge));
+  if (law_.self != 0)
+    for_each(s.device(), "charges of trial moves by themselves", trials.count,
+             AddOwnEnergies{trials.move, charge, law_.self * law_.constant, trials.change});
 }
 
 void ChargePairs::correct_trials(StepContext& s, const TrialMoves& trials,

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 
 #include "engine/base/error.h"
@@ -56,6 +57,33 @@ std::optional<Configuration> read(const FileSettings& settings, Setup& setup) {
   }
 }
 
+/// Throws where particles, each in its own box, lie further apart than this one is wide: it would
+/// fold them in among each other.
+void check_extent(const Configuration& c, const Box& box) {
+  constexpr double rounding = 1e-6;  // of boxes in files
+  Vec3<double> lower{1e300, 1e300, 1e300}, upper{-1e300, -1e300, -1e300};
+  for (const Vec3<double>& r : c.position) {
+    Vec3<double> own = c.box.fraction(r);
+    for (int axis = 0; axis < 3; ++axis)
+      if (c.box.periodic[std::size_t(axis)]) own[axis] -= std::floor(own[axis]);
+    const Vec3<double> s = box.fraction(c.box.point(own));
+    for (int axis = 0; axis < 3; ++axis)
+      lower[axis] = std::min(lower[axis], s[axis]), upper[axis] = std::max(upper[axis], s[axis]);
+  }
+  for (int axis = 0; axis < box.dimension; ++axis) {
+    const double extent = upper[axis] - lower[axis];
+    if (!box.periodic[std::size_t(axis)] || extent <= 1 + rounding) continue;
+    throw UserError(fmt::format(
+        "its particles extend over {0:.6g} times the box along {1}, which would fold "
+        "them in among each other: its own box has the edges {2:g}, {3:g}, {4:g} and "
+        "the tilts {5:g}, {6:g}, {7:g}, that of \"parts\" {8:g}, {9:g}, {10:g} and "
+        "{11:g}, {12:g}, {13:g}; expected a box at least as large, or of the same "
+        "shape",
+        extent, "xyz"[axis], c.box.length.x, c.box.length.y, c.box.length.z, c.box.xy, c.box.xz,
+        c.box.yz, box.length.x, box.length.y, box.length.z, box.xy, box.xz, box.yz));
+  }
+}
+
 /// A configuration that stays where it is.
 class SourcePart : public StartPart {
  public:
@@ -107,6 +135,7 @@ void SourcePart::place(Start& start, std::uint64_t) const {
   // Molecules that cross a face of its own box are whole across that of this one.
   make_whole(c);
   look_around(start, c);
+  check_extent(c, start.box());
   start.append(c, c.position, false);
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "io/parts/directions.h"
 #include "io/parts/room.h"
@@ -20,12 +21,26 @@ void add_particle(Configuration& c, Vec3<double> r, const std::string& type) {
   c.type.push_back(std::uint32_t(found - c.types.begin()));
 }
 
-/// Reports lists that are not `size` different particles.
+/// The same term, read from its other end, is the same.
+std::vector<std::uint32_t> from_one_end(std::vector<std::uint32_t> ids) {
+  std::vector<std::uint32_t> back(ids.rbegin(), ids.rend());
+  return std::min(ids, back);
+}
+
+/// Reports lists that are not `size` different particles, and those that a type has twice.
 bool check_lists(const MoleculesSettings& s, const MoleculesSettings::Lists& lists,
                  const std::string& key, std::size_t size, Setup& setup) {
   bool good = true;
-  for (const auto& [type, all] : lists)
+  for (const auto& [type, all] : lists) {
+    std::map<std::vector<std::uint32_t>, std::size_t> known;
     for (std::size_t k = 0; k < all.size(); ++k) {
+      const auto [first, is_new] = known.try_emplace(from_one_end(all[k]), k);
+      if (!is_new) {
+        setup.error(fmt::format("{}.{}[{}]", key, type, k),
+                    fmt::format("is {}[{}] once more, and would act twice: expected each once",
+                                type, first->second));
+        good = false;
+      }
       auto ids = all[k];
       std::ranges::sort(ids);
       const bool fits = ids.size() == size && std::ranges::adjacent_find(ids) == ids.end() &&
@@ -36,6 +51,7 @@ bool check_lists(const MoleculesSettings& s, const MoleculesSettings::Lists& lis
           fmt::format("must be {} different particles from 0 to {}", size, s.particles.size() - 1));
       good = false;
     }
+  }
   return good;
 }
 

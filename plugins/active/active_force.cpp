@@ -4,6 +4,7 @@
 // 040901 (2020). It has no potential: it does work that no energy counts.
 #include <vector>
 
+#include "engine/components/no_potential.h"
 #include "engine/components/registry.h"
 #include "engine/components/step_context.h"
 #include "engine/system/orientations.h"
@@ -56,7 +57,7 @@ ForceTraits traits_of_active_force() {
   return traits;
 }
 
-class ActiveForce final : public Force {
+class ActiveForce final : public Force, public NoPotential {
  public:
   ActiveForce(const ActiveForceSettings& s, Setup& setup)
       : Force(traits_of_active_force()),

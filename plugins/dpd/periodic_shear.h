@@ -13,6 +13,7 @@
 #include <string>
 
 #include "engine/components/force.h"
+#include "engine/components/no_potential.h"
 #include "engine/settings/settings.h"
 
 namespace perrin {
@@ -38,14 +39,19 @@ void describe(D& d, PeriodicShearSettings& s) {
   d.optional("periods", s.periods, Between{1, 1000}, "number of periods of the field in the box");
 }
 
-class PeriodicShear final : public Force {
+class PeriodicShear final : public Force, public NoPotential {
  public:
   explicit PeriodicShear(const PeriodicShearSettings& settings)
-      : Force(ForceTraits::of_field()), settings_(settings) {}
+      : Force(traits_of_shear()), settings_(settings) {}
   void compute(StepContext& context, const ForceOutput& output) override;
   MomentumChange momentum_change(std::span<const std::int64_t>) const override;
 
  private:
+  static ForceTraits traits_of_shear() {
+    ForceTraits traits = ForceTraits::of_field();
+    traits.energy_share = 0;  // of nothing
+    return traits;
+  }
   PeriodicShearSettings settings_;
 };
 

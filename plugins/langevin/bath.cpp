@@ -73,6 +73,10 @@ void Bath::find_drag(Setup& setup) {
     if (c.diameter.empty())
       setup.error("viscosity",
                   "needs the diameters of the particles, which the system does not have");
+    if (c.attribute_changes.contains("diameter") || c.attribute_between.contains("diameter"))
+      setup.error("viscosity",
+                  "takes diameters that stay as they are, and \"attributes.diameter\" has "
+                  "\"changes\" or \"updates\": expected friction or frictions");
     for (std::size_t id = 0; id < c.diameter.size(); ++id)
       if (!(c.diameter[id] > 0)) {
         setup.error("viscosity", fmt::format("particle {} has diameter {}", id, c.diameter[id]));

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/components/force.h"
+#include "engine/components/no_potential.h"
 #include "engine/components/stage_context.h"
 #include "engine/dynamics/counted_tail.h"
 #include "engine/dynamics/reservoir.h"
@@ -183,6 +184,8 @@ std::string MonteCarlo::objection(const Force& force) const {
   if (!settings_.insertion.empty() && dynamic_cast<const CountedTail*>(&force) != nullptr)
     return "has a tail correction, by which all insertions would see one another: \"insertion\" "
            "expects a potential without \"tail\"";
+  if (dynamic_cast<const NoPotential*>(&force) != nullptr)
+    return "has no potential, and energies decide on trials: expected forces that have one";
   if (settings_.hybrid && force.traits().velocities)
     return "has friction or noise, and no energy: \"hybrid\" expects potentials";
   if (force.traits().torques && !settings_.insertion.empty())

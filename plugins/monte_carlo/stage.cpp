@@ -65,6 +65,20 @@ void check_moves_of_reservoir(const MonteCarloSettings& s, Setup& setup) {
   refuse("barostat", s.barostat.has_value());
 }
 
+/// What tuning cannot do.
+void check_tuning(const MonteCarloSettings& s, const MonteCarlo& made, Setup& setup) {
+  if (!s.tune) return;
+  const bool any = std::ranges::any_of(made.moves(), [](const auto& m) { return m->size() > 0; });
+  if (!any && !made.barostat())
+    setup.warn("tune", "changes nothing: no move of the stage has a size that is tuned");
+  if (s.tune->sweeps >= s.sweeps)
+    setup.warn("tune.sweeps",
+               fmt::format("is not below the sweeps of the stage, {}: sizes change until it ends, "
+                           "which disturbs averages, and the next stage has sizes of its own; got "
+                           "{}",
+                           s.sweeps, s.tune->sweeps));
+}
+
 std::unique_ptr<Stage> make(const MonteCarloSettings& s, Setup& setup) {
   check_ramp(s.ramp, "temperature", setup);
   const bool comes_and_goes = has_absent(setup.configuration());
@@ -85,12 +99,11 @@ std::unique_ptr<Stage> make(const MonteCarloSettings& s, Setup& setup) {
                 "acts on all particles: expected no \"group\" beside it, got \"" + s.group + "\"");
   if (!setup.configuration().topology.body.empty()) check_moves_of_bodies(s, setup);
   auto barostat = Barostat::make(s.barostat, false, setup);
-  return std::make_unique<MdStage>(
-      "sweeps", s.sweeps,
-      std::make_unique<MonteCarlo>(
-          s, setup.k_boltzmann(), comes_and_goes ? nullptr : moving(group, setup.configuration()),
-          std::move(barostat), comes_and_goes && group ? std::optional(*group) : std::nullopt),
-      setup);
+  auto made = std::make_unique<MonteCarlo>(
+      s, setup.k_boltzmann(), comes_and_goes ? nullptr : moving(group, setup.configuration()),
+      std::move(barostat), comes_and_goes && group ? std::optional(*group) : std::nullopt);
+  check_tuning(s, *made, setup);
+  return std::make_unique<MdStage>("sweeps", s.sweeps, std::move(made), setup);
 }
 
 }  // namespace

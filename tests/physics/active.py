@@ -452,7 +452,7 @@ class Active(JobCase):
         job = self.job(brownian(**turning), n=100, **torque)
         job["stages"] = [{"type": "monte_carlo", "sweeps": 10, "temperature": 1,
                           "translation": {"displacement": 0.1}}]
-        self.refused(job, r"forces\[0\].*has no energies of single moves")
+        self.refused(job, r"forces\[0\].*has no potential, and energies decide")
 
 
 if __name__ == "__main__":

@@ -594,6 +594,23 @@ class Attributes(JobCase):
         self.assertEqual(set(self.attribute("radius", "without")), {0.5})
         self.assertEqual(set(self.attribute("radius", "with")), {1.5})
 
+    def test_friction_by_diameters_that_change(self):
+        """It is that of the diameters at the start, for all times: refused, as what writes the
+        mass is."""
+        force = {"type": "constant_force", "force": [0, 0, 0]}
+        for rule in ({"changes": "1 + t"}, {"updates": {"formula": "2", "every": 1}}, {}):
+            for kind in ("langevin", "brownian"):
+                job = liquid(force, {"diameter": {"default": 1, **rule}}, steps=1)
+                bath = {"type": kind, "timestep": 0.001, "temperature": 1}
+                job["stages"][0]["integrator"] = {**bath, "viscosity": 1}
+                if not rule:
+                    self.run_job(job)
+                    continue
+                self.refused(job, r'integrator.viscosity: takes diameters that stay as they are, '
+                                  r'and "attributes.diameter" has "changes" or "updates"')
+                job["stages"][0]["integrator"] = {**bath, "friction": 1}
+                self.run_job(job)
+
     def test_mistakes(self):
         def sigma(**settings):
             return liquid(attributes={"sigma": settings})

@@ -668,6 +668,31 @@ class Bodies(JobCase):
         with h5py.File(self.path("free", "trajectory.h5")) as file:
             self.assertEqual(file["particles/all/position/value"].shape[1], 216 * 7)
 
+    def test_sites_of_a_part_are_not_added_again(self):
+        """Likewise where the file is a part of the start, or the system of one."""
+        self.run_job({**job(TRIMER, NVE, steps=0), "observers": [
+            {"type": "trajectory", "stride": 1, "file": "places.h5", "quantities": ["position"]}]})
+        file = {"type": "file", "path": self.path("places.h5")}
+        with h5py.File(self.path("places.h5")) as places:
+            edges = places["particles/all/box/edges"]
+            edges = edges["value"][0] if isinstance(edges, h5py.Group) else edges[()]
+        edge = float(numpy.asarray(edges).ravel()[0])
+        for part in ({"type": "source", "system": file},
+                     {**file, "number": 1, "center": [0, 0, 0], "orientation": "fixed"}):
+            with self.subTest(part["type"]):
+                text = self.from_file("")
+                text["system"] = {"type": "parts", "box": [edge] * 3, "min_distance": 0,
+                                  "parts": [part]}
+                self.refused(text, r"bodies.D: \S*places.h5 has these sites among its particles "
+                                   "already, in no body: .* particle 0 of type D")
+        # Beside centres alone, others of the sites' type are free.
+        text = self.from_file("", forces=[])
+        text["system"] = {"type": "parts", "box": [20] * 3, "min_distance": 1, "parts": [
+            {"type": "random", "particles": {"D": 60, "A": 60}}]}
+        self.run_job(text, folder="free")
+        with h5py.File(self.path("free", "thermo.h5")) as table:
+            self.assertIn("observables", table)
+
     def lammps_file(self, name, edge, types, places, digits=6):
         """A data file of single particles in a cube."""
         with open(self.path(name), "w") as out:

@@ -663,6 +663,24 @@ class Jobs(unittest.TestCase):
         self.assertEqual(done.stderr, "")
         self.assertRegex(done.stdout, ": valid")
 
+    def test_charges_that_two_forces_handle(self):
+        """Each of these acts between all of them; what scales pairs of bonds goes beside it."""
+        ewald, coulomb = {"type": "ewald", "cutoff": 2}, {"type": "coulomb", "cutoff": 2}
+        screened = {"type": "debye_hueckel", "cutoff": 2, "kappa": 1}
+        damped = {"type": "coulomb_dsf", "cutoff": 2, "damping": 0.3}
+        field = {"type": "reaction_field", "cutoff": 2}
+        job = {"system": {"type": "random", "particles": {"A": 20, "B": 20}, "box": [8, 8, 8]},
+               "attributes": {"charge": {"types": {"A": 1, "B": -1}}},
+               "stages": [{"type": "md", "steps": 0, "integrator": BUSSI}]}
+        for one, other in ((ewald, ewald), (ewald, damped), (coulomb, screened), (field, coulomb)):
+            job["forces"] = [one, other]
+            done = self.perrin("validate", self.write(job))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(f"forces[1]: warning: {other['type']} acts between all charges, and so "
+                          f"does {one['type']} (forces[0])", done.stderr)
+        job["forces"] = [ewald, {"type": "constant_force", "force": [0, 0, 0]}]
+        self.assertNotIn("acts between all", self.perrin("validate", self.write(job)).stderr)
+
     # -- forces from formulas ---------------------------------------------------------------------
 
     def test_a_field_of_time_drives_an_oscillator(self):

@@ -344,6 +344,49 @@ class MonteCarlo(JobCase):
 
     # -- what cannot be ----------------------------------------------------------------------------
 
+    def test_restraints_of_groups(self):
+        """Two particles as two groups: the distance is distributed by r² exp(-k (r - l)²/2T) with
+        "hybrid"; single moves know no energy of it, and are refused."""
+        spring = {"type": "group_restraint", "groups": ["a", "b"], "stiffness": 20, "length": 2}
+        of_two = job({"type": "random", "particles": {"A": 1, "B": 1}, "box": [10] * 3}, [spring],
+                     groups={"a": {"types": ["A"]}, "b": {"types": ["B"]}},
+                     observers=[{"type": "restraint", "stride": 5}])
+        for moves in ({"translation": {"displacement": 0.3}}, {"swap": {}},
+                      {"hybrid": {"timestep": 0.02}, "translation": {"displacement": 0.3}}):
+            of_two["stages"] = [{"type": "monte_carlo", "sweeps": 10, "temperature": 1, **moves}]
+            self.refused(of_two, r"forces\[0\]: .*has no energies of single moves")
+        with_widom = {**of_two, "stages": [{"type": "md", "steps": 1, "integrator": BUSSI}],
+                      "observers": [{"type": "widom", "stride": 1}]}
+        self.refused(with_widom, r"forces\[0\]: .*has no energies of single particles")
+        of_two["stages"] = [{"type": "monte_carlo", "sweeps": 20000, "temperature": 1,
+                             "hybrid": {"timestep": 0.08, "steps": 8}}]
+        self.run_job(of_two)
+        r = self.column("distance", file="restraint.h5")[40:]
+        grid = numpy.linspace(0, 5, 5001)
+        weight = grid ** 2 * numpy.exp(-10 * (grid - 2) ** 2)
+        mean = (grid * weight).sum() / weight.sum()
+        for power in (1, 2):
+            exact = (abs(grid - mean) ** power * weight).sum() / weight.sum()
+            found, error = mean_and_error(abs(r - mean) ** power)
+            self.assertLess(error, 0.05 * exact)
+            self.assertLess(abs(found - exact), 4.5 * error, (found, error, exact))
+
+    def test_forces_without_a_potential(self):
+        """What drives a flow, or swimmers: no energies say whether to accept."""
+        shear = {"type": "periodic_shear", "amplitude": 1}
+        push = {"type": "active_force", "force": 1}
+        for moves in ({"translation": {"displacement": 0.3}}, {"hybrid": {"timestep": 0.005}}):
+            stage = {"type": "monte_carlo", "sweeps": 10, "temperature": 1, **moves}
+            self.refused(job(lattice(4, 0.8), [LJ, shear], stage),
+                         r"forces\[1\]: .*has no potential, and energies decide on trials")
+            self.refused(job(lattice(4, 0.8), [LJ, push], stage,
+                             orientations={"start": "random"}),
+                         r"forces\[1\]: .*has no potential, and energies decide on trials")
+        with_widom = job(lattice(4, 0.8), [LJ, shear],
+                         {"type": "md", "steps": 1, "integrator": BUSSI},
+                         observers=[{"type": "widom", "stride": 1}])
+        self.refused(with_widom, r"forces\[1\]: .*has no energies of single particles")
+
     def test_mistakes_are_told(self):
         fluid = job(lattice(4, 0.8), [LJ], sweeps(10, 1.0, 5.0))
         self.refused(fluid, r"translation.displacement: must be at most a quarter of the box")

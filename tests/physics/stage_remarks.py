@@ -171,6 +171,35 @@ class Stages(unittest.TestCase):
                          dict(pull, types=["A"]), dict(pull, force=[-1, 0, 0], types=["B"])]
         self.assertNotIn("accelerate the centre of mass", self.run_job(job))
 
+    def test_barostat_that_never_acts(self):
+        barostat = {"pressure": 1, "tau": 1, "stride": 50}
+        bath = {"type": "bussi", "timestep": 0.004, "temperature": 1, "tau": 0.1,
+                "barostat": barostat}
+        line = "the barostat never changed the box: it does so in "
+        for steps, said in ((49, True), (50, False)):
+            self.assertEqual(f"{line}steps that are multiples of 50" in self.run_job(
+                self.fluid(bath, steps)), said)
+            self.assertEqual(line in self.remarks()[0], said)
+            job = self.fluid(None)
+            del job["velocity"]
+            job["stages"] = [{"type": "monte_carlo", "sweeps": steps, "temperature": 1,
+                              "translation": {"displacement": 0.1}, "barostat": barostat}]
+            self.assertEqual(f"{line}sweeps that are multiples of 50" in self.run_job(job), said)
+
+    def test_tuning_of_nothing_and_without_end(self):
+        def warned(**more):
+            job = self.fluid(None)
+            del job["velocity"]
+            job["stages"] = [{"type": "monte_carlo", "sweeps": 10, "temperature": 1, **more}]
+            return self.run_job(job)
+
+        moves = {"translation": {"displacement": 0.1}}
+        self.assertIn("tune.sweeps: warning: is not below the sweeps of the stage, 10",
+                      warned(tune={"sweeps": 10}, **moves))
+        self.assertNotIn("tune", warned(tune={"sweeps": 9}, **moves))
+        self.assertIn("tune: warning: changes nothing: no move of the stage has a size",
+                      warned(tune={"sweeps": 5}, cluster={"trials": 1}))
+
     def test_box_that_is_too_long_for_its_steps(self):
         """Said with --quiet, too, and in the files. A heavy particle, which its bath makes slow."""
         def xyz(edge, rows):

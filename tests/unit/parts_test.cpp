@@ -248,6 +248,24 @@ TEST(Parts, OtherSystemsAreTakenAsTheyAre) {
   EXPECT_NE(out.find("outside of the box"), std::string::npos) << out;
 }
 
+/// What is larger than the box, or of another shape, would be folded in: particles that are apart
+/// would meet. What has just the box, wherever it begins, keeps its distances.
+TEST(Parts, SystemsThatDoNotFitAreNotFoldedIn) {
+  const auto says = [](const std::string& box, const std::string& parts) {
+    return mistakes_of(box + R"(, "min_distance": 0.8, "parts": [)" + parts + "]");
+  };
+  const std::string gas = R"({"type": "source", "system": {"type": "random",
+      "particles": {"A": 50}, "box": [10, 10, 10]}})";
+  const std::string large = says(R"("box": [3, 3, 3])", gas);
+  EXPECT_NE(large.find("parts[0]: its particles extend over 3."), std::string::npos) << large;
+  EXPECT_NE(large.find("times the box along x"), std::string::npos) << large;
+  EXPECT_NE(says(R"("box": [10, 10, 9])", gas).find("along z"), std::string::npos);
+  EXPECT_NE(says(R"("box": [10, 10, 10], "tilts": [3, 0, 0])", gas).find("along x"),
+            std::string::npos);
+  EXPECT_EQ(says(R"("box": [10, 10, 10], "origin": [3, -7, 1])", gas), "");
+  EXPECT_EQ(says(R"("box": [12, 10, 11])", gas), "");
+}
+
 TEST(Parts, MassesByTypeOverrideThoseOfParts) {
   const auto c = in_box(R"({"type": "molecules", "number": 3, "particles": [
       {"type": "A", "position": [0, 0, 0], "mass": 7},
@@ -320,6 +338,14 @@ TEST(Parts, MistakesNameTheirKeys) {
       {R"({"type": "molecules", "number": 2, "particles": [{"type": "A", "position": [0, 0, 0]}],
            "bonds": {"b": [[0, 1]]}})",
        "", "parts[0].bonds.b[0]: must be 2 different particles from 0 to 0"},
+      {R"({"type": "molecules", "number": 2, "particles": [{"type": "A", "position": [0, 0, 0]},
+           {"type": "A", "position": [1, 0, 0]}],
+           "bonds": {"a": [[0, 1]], "b": [[0, 1], [1, 0]]}})",
+       "", "parts[0].bonds.b[1]: is b[0] once more, and would act twice: expected each once"},
+      {R"({"type": "molecules", "number": 2, "particles": [{"type": "A", "position": [0, 0, 0]},
+           {"type": "A", "position": [1, 0, 0]}, {"type": "A", "position": [1, 1, 0]}],
+           "angles": {"b": [[0, 1, 2], [1, 0, 2], [2, 1, 0]]}})",
+       "", "parts[0].angles.b[2]: is b[0] once more"},
       {R"({"type": "file", "number": 2, "path": "/nowhere.data"})", "",
        "parts[0].path: cannot read"},
       {R"({"type": "brush", "pattern": "A3"})", "", "parts[0].number: give either number or"},
