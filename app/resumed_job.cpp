@@ -31,6 +31,30 @@ void check_types(const Json& before, const Json& after, const std::string& path)
     if (after.contains(key)) check_types(value, after[key], join_path(path, key));
 }
 
+/// Throws where a barostat that is at work has been given another speed: how far its changes of the
+/// box go was decided when the stage began, and is in the checkpoint.
+void check_barostats(const Json& before, const Json& after, const std::string& path) {
+  if (before.is_array() && after.is_array())
+    for (std::size_t k = 0; k < std::min(before.size(), after.size()); ++k)
+      check_barostats(before[k], after[k], join_path(path, k));
+  if (!before.is_object() || !after.is_object()) return;
+  for (const auto& [key, was] : before.items()) {
+    if (!after.contains(key)) continue;
+    const Json& now = after[key];
+    check_barostats(was, now, join_path(path, key));
+    if (key != "barostat" || !was.is_object() || !now.is_object()) continue;
+    for (const char* of : {"tau", "compressibility"}) {
+      const Json old_value = was.value(of, Json()), new_value = now.value(of, Json());
+      if (old_value != new_value)
+        throw UserError(fmt::format(
+            "--set: {}: cannot change while the barostat is at work, only in stages to come: "
+            "expected {}, as in the checkpoint, got {}",
+            join_path(join_path(path, key), of), old_value.is_null() ? "none" : shown(old_value),
+            new_value.is_null() ? "none" : shown(new_value)));
+    }
+  }
+}
+
 /// What a checkpoint must have beside its records, which anybody may have changed and sealed.
 void check_contents(const Checkpoint& checkpoint, const Json& job, const std::string& path) {
   const auto refuse = [&](const std::string& what) {
@@ -115,9 +139,12 @@ void set_resumed_job(JsonFile& job, const std::vector<std::string>& assignments,
     if (was > 0) check_types(before[list], after[list], list);
   }
   if (before.contains("stages") && standing.stage < before["stages"].size() &&
-      after["stages"].is_array() && standing.stage < after["stages"].size())
-    check_types(before["stages"][standing.stage], after["stages"][standing.stage],
-                join_path("stages", standing.stage));
+      after["stages"].is_array() && standing.stage < after["stages"].size()) {
+    const std::string path = join_path("stages", standing.stage);
+    const Json &was = before["stages"][standing.stage], &now = after["stages"][standing.stage];
+    check_types(was, now, path);
+    check_barostats(was, now, path);
+  }
 }
 
 void check_continued_files(const Json& before, const Json& job,
@@ -168,6 +195,7 @@ void continue_options(const ResumedJob& resumed, JobOptions& options, bool other
       options.threads = std::atoi(facts["threads"].c_str());
     if (Communicator::world().several() && options.device != "cpu") options.device = "cuda";
   }
+  options.continued_job = resumed.checkpoint.job;
   options.job_directory = facts["job_directory"];
   if (!other_output_directory) {
     options.trusted_directory = folder_of(resumed.path);

@@ -12,6 +12,7 @@
 #include "engine/domain/decomposition.h"
 #include "engine/dynamics/velocities.h"
 #include "engine/formula/parse.h"
+#include "engine/job/continued_job.h"
 #include "engine/job/groups.h"
 #include "engine/job/plugin_api.h"
 #include "engine/job/start_check.h"
@@ -91,6 +92,7 @@ Job::Job(const JsonFile& file, Registry& registry, PluginLoader& plugins, JobOpt
   if (start_) context_.configuration = &configuration_;
   check_places();
   problems_.throw_if_any();
+  check_changes();
   if (context_.configuration) make_simulation(restored != nullptr);
   problems_.throw_if_any();
   describe_itself();
@@ -102,6 +104,13 @@ void Job::report(const std::string& path, const std::string& what) {
 
 void Job::warn(const std::string& path, const std::string& what) {
   warnings_.push_back(file_.problem(path, "warning: " + what).text());
+}
+
+void Job::check_changes() {
+  if (options_.continued_job.empty()) return;
+  check_continued(Json::parse(options_.continued_job, nullptr, true, true), file_.value(),
+                  Json::parse(record().job), context_.report);
+  problems_.throw_if_any();
 }
 
 bool Job::has_problem_under(const std::string& path) const {

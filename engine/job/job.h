@@ -97,6 +97,9 @@ struct JobOptions {
   std::filesystem::path trusted_directory;
   /// Of a stopped run whose job names none, in the output directory; empty: none is written.
   std::filesystem::path default_checkpoint = "checkpoint.h5";
+  /// Of the checkpoint that the run goes on from: the job, against which changes are held
+  /// (engine/job/continued_job.h); empty: none are.
+  std::string continued_job;
   bool overwrite = false, quiet = false;
   double time_limit = 0;    // seconds; 0: none
   bool validating = false;  // on the CPU, making no output
@@ -139,6 +142,8 @@ class Job {
   void name_inputs();
   /// Refuses outputs in the place of inputs; tells those that are outside of the output directory.
   void check_places();
+  /// Refuses what options_.continued_job does not let change.
+  void check_changes();
   void make_simulation(bool resumed);
   /// Is every part of the job used by one of its stages?
   void check_use();

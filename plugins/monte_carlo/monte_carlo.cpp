@@ -10,6 +10,7 @@
 #include "engine/components/stage_context.h"
 #include "engine/dynamics/counted_tail.h"
 #include "engine/dynamics/reservoir.h"
+#include "engine/system/changed_since.h"
 #include "engine/system/orientations.h"
 
 namespace perrin::monte_carlo {
@@ -23,6 +24,32 @@ void archive_tuned(Archive& archive, TrialCounts& tuned, const TrialCounts& all)
                   "at most as many as were tried");
   archive.require(tuned.tried <= all.tried && tuned.accepted <= all.accepted, "tuned_tried",
                   "at most those of the stage");
+}
+
+/// What Move::size() is when a stage begins; 0: no setting says it.
+double given_size(const MonteCarloSettings& s, const std::string& move) {
+  if (move == "translation") return s.translation->displacement;
+  if (move == "rotation") return s.rotation->angle;
+  if (move == "pivot") return s.pivot->rotation;
+  if (move == "crankshaft") return s.crankshaft->rotation;
+  if (move == "cluster") return s.cluster->displacement.value_or(0);
+  if (move == "hybrid") return s.hybrid->timestep;
+  return 0;
+}
+
+/// A size that a resumed run has been given anew holds from now on. One that is tuned is what
+/// tuning has come to.
+void archive_given_size(Archive& archive, const MonteCarloSettings& settings, Move& move) {
+  const double given = given_size(settings, move.name());
+  double before = given;
+  if (given == 0 || !archive.has("given") || !changed_since(archive, "given", given, &before))
+    return;
+  if (settings.tune)
+    throw UserError(fmt::format(
+        "{}: its size is tuned, and cannot change in a resumed run: expected {}, as in the "
+        "checkpoint, got {}; without \"tune\" it can",
+        move.name(), before, given));
+  move.set_size(given);
 }
 
 }  // namespace
@@ -230,6 +257,7 @@ void MonteCarlo::state(Archive& archive) {
   for (std::size_t k = 0; k < moves_.size(); ++k) {
     const Archive::Scope scope(archive, moves_[k]->name());
     moves_[k]->state(archive);
+    archive_given_size(archive, settings_, *moves_[k]);
     archive_tuned(archive, tuned_[k], moves_[k]->counts());
   }
   if (barostat_) {

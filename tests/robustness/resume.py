@@ -178,6 +178,169 @@ class Resume(unittest.TestCase):
         self.good("resume", "out/checkpoint.h5", "--set", "stages[-1].steps=110", "--set",
                   "forces[0].cutoff=2.2")
 
+    def refused(self, job, change, *said):
+        """Of one run, one change or several: each and what was expected are named, and the files
+        stay as they are."""
+        with tempfile.TemporaryDirectory() as self.folder:
+            self.run_job(job, "out", 50)
+            files = [name for name in sorted(os.listdir(self.path("out")))
+                     if name.endswith((".h5", ".gsd", ".xtc"))]
+            before = [os.stat(self.path("out", name)).st_mtime_ns for name in files]
+            for one in [change] if isinstance(change, str) else change:
+                with self.subTest(one):
+                    done = self.perrin("resume", "out/checkpoint.h5", "--steps", "30", "--set", one)
+                    self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+                    for word in (one.split("=")[0] + ": cannot change", "expected ", *said):
+                        self.assertIn(word, done.stderr)
+                    after = [os.stat(self.path("out", name)).st_mtime_ns for name in files]
+                    self.assertEqual(before, after)
+
+    def grouped(self, *observers, **groups):
+        job = copy.deepcopy(LIQUID)
+        job["system"] = {"type": "lattice", "structure": "sc", "density": 0.5,
+                         "cells": [6, 6, 6], "types": {"A": 1, "B": 1}}
+        job["forces"][0]["mixing"] = "lorentz_berthelot"
+        job["forces"][0]["pairs"].append({"types": ["B", "B"], "epsilon": 1, "sigma": 1})
+        job["groups"] = {"a": {"ids": [[0, 199]]}, "b": {"types": ["A"]}, **groups}
+        job["observers"] = [*observers, {"type": "checkpoint"}]
+        return job
+
+    def test_a_file_of_frames_keeps_its_particles(self):
+        """With fewer members rows were lost, and memory behind a frame was read."""
+        for kind, ending in (("trajectory", "h5"), ("gsd", "gsd"), ("xtc", "xtc")):
+            job = self.grouped({"type": kind, "stride": 10, "group": "a"})
+            name = "trajectory." + ending
+            self.refused(job, "groups.a.ids=[[10,12]]", name, "[[0,199]], as in the checkpoint, "
+                         "got [[10,12]]", "observers[0]")
+            self.refused(job, 'groups.a.types=["A"]', name)
+            self.refused(job, "observers[0].group=all", name,
+                         'expected "a", as in the checkpoint, got "all"')
+        job = self.grouped({"type": "trajectory", "stride": 10, "group": "c"},
+                           c={"or": ["a"]})
+        self.refused(job, "groups.a.ids=[[10,12]]", "trajectory.h5", 'group "c"')
+
+    def test_what_is_averaged_keeps_its_definition(self):
+        every = {"stride": 10, "rows_every": 40}
+        for observer, changes in (
+                ({"type": "mean_square_displacement", "group": "a"},
+                 ("observers[0].remove_drift=true", "groups.a.ids=[[5,30]]")),
+                ({"type": "velocity_autocorrelation", "group": "a"},
+                 ("observers[0].remove_drift=true", "groups.a.ids=[[100,209]]")),
+                ({"type": "coordination", "distance": 1.5, "neighbor_group": "a"},
+                 ("observers[0].distance=1.4", "groups.a.ids=[[5,30]]")),
+                ({"type": "profile", "group": "a"},
+                 ("observers[0].axis=x", "observers[0].group=b", "groups.a.ids=[[5,30]]")),
+                ({"type": "pressure_profile"},
+                 ("observers[0].axis=x", "observers[0].group=b")),
+                ({"type": "radial_profile"},
+                 ("observers[0].axis=x", "observers[0].group=b")),
+                ({"type": "structure_factor", "k_max": 3}, ("observers[0].group=b",)),
+                ({"type": "bond_order", "distance": 1.5}, ("observers[0].distance=1.4",)),
+                ({"type": "cluster_size", "distance": 1.5}, ("observers[0].distance=1.4",)),
+                ({"type": "widom", "temperature": 1}, ("observers[0].temperature=2",))):
+            rows = {"stride": 10} if observer["type"] == "widom" else every
+            self.refused(self.grouped({**observer, **rows}), changes, observer["type"] + ".h5")
+
+    def test_compression_is_that_of_the_file(self):
+        job = self.grouped({"type": "trajectory", "stride": 10})
+        for value in ("deflate", "rounded"):
+            self.refused(job, "observers[0].compression=" + value, "trajectory.h5",
+                         f'expected "none", as in the checkpoint, got "{value}"')
+
+    def test_numbers_of_the_start_stay(self):
+        """Of attributes; their formulas can change. Of groups chosen once by places."""
+        job = self.grouped({"type": "thermo", "stride": 10}, c={"formula": "x < 0"})
+        job["attributes"] = {"size": {"types": {"A": 1, "B": 2}}, "mood": {"default": 1},
+                             "drawn": {"random": {"uniform": [0, 1]}}, "placed": {"from": "x"}}
+        for change in ("attributes.size.types.A=3", "attributes.mood.default=2",
+                       "attributes.drawn.random.uniform=[0,2]", "attributes.placed.from=y",
+                       "groups.c.formula=x>0"):
+            with self.subTest(change), tempfile.TemporaryDirectory() as self.folder:
+                self.run_job(job, "out", 50)
+                done = self.perrin("resume", "out/checkpoint.h5", "--steps", "30", "--set", change)
+                self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+                self.assertRegex(done.stderr, r"(attributes|groups)\.\w+\.\w+: cannot change .*"
+                                              "as in the checkpoint, got")
+
+    def test_what_can_change_beside_files(self):
+        """Strides; formulas of attributes; groups that are chosen anew, and those of nobody's
+        file; and a setting that says what is so already."""
+        job = self.grouped({"type": "gsd", "stride": 10},
+                           {"type": "thermo", "stride": 10, "groups": ["c"]},
+                           {"type": "profile", "group": "c", "stride": 5, "rows_every": 20},
+                           c={"formula": "x < 0", "every": 5})
+        job["attributes"] = {"n": {"default": 1, "updates": {"formula": "n + 1", "every": 10}}}
+        self.run_job(job, "out", 50)
+        self.good("resume", "out/checkpoint.h5", "--steps", "30", "--set", "groups.a.ids=[3]",
+                  "--set", "attributes.n.updates.formula=n + 100", "--set",
+                  "observers[1].stride=5", "--set", "observers[2].rows_every=10",
+                  "--set", "observers[2].axis=" + self.axis_of_profile("out"))
+        with h5py.File(self.path("out", "thermo.h5")) as file:
+            steps = file["observables/temperature/step"][:]
+        self.assertEqual(list(steps[-6:]), [55, 60, 65, 70, 75, 80])
+
+    def axis_of_profile(self, output):
+        with h5py.File(self.path(output, "checkpoint.h5")) as file:
+            job = json.loads(file["job"][()])
+        return job["observers"][2]["axis"]
+
+    def test_sizes_of_moves_hold_from_the_resume(self):
+        """As in the run that had them from the start of a second stage: larger steps are accepted
+        less. Where they are tuned they cannot change."""
+        job = self.grouped({"type": "acceptance", "stride": 10})
+        for moves, change, column, size in (
+                ({"translation": {"displacement": 0.1}}, "translation.displacement=0.3",
+                 "displacement", 0.3),
+                ({"translation": {"displacement": 0.1},
+                  "hybrid": {"timestep": 0.001, "steps": 2}},
+                 "hybrid.timestep=0.002", "hybrid_timestep", 0.002),
+                ({"translation": {"displacement": 0.1}, "cluster": {"displacement": 0.2}},
+                 "cluster.displacement=0.4", "cluster_displacement", 0.4)):
+            job["stages"] = [{"type": "monte_carlo", "sweeps": 50, "temperature": 1, **moves}]
+            for tuned in (False, True):
+                with self.subTest(change, tuned=tuned), \
+                        tempfile.TemporaryDirectory() as self.folder:
+                    if tuned:
+                        job["stages"][0]["tune"] = {"sweeps": 20}
+                    with open(self.path("job.json"), "w") as file:
+                        json.dump(job, file)
+                    self.good("run", "job.json", "--device", "cpu", "--threads", "1",
+                              "--output-dir", "out")
+                    again = ("resume", "out/checkpoint.h5", "--set", "stages[0].sweeps=80",
+                             "--set", "stages[0]." + change)
+                    if tuned:
+                        done = self.perrin(*again)
+                        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+                        self.assertRegex(done.stderr, change.split(".")[0] + ": its size is tuned")
+                        continue
+                    self.good(*again)
+                    self.good("resume", "out/checkpoint.h5", "--set", "stages[0].sweeps=100")
+                    with h5py.File(self.path("out", "acceptance.h5")) as file:
+                        value = file["observables"][column]["value"][:].ravel()
+                        step = file["observables"][column]["step"][:]
+                    self.assertEqual(step[-1], 100)
+                    self.assertTrue((value[step > 50] == size).all(), value)
+                    self.assertTrue((value[step <= 50] < size).all(), value)
+
+    def test_a_barostat_at_work_keeps_its_speed(self):
+        job = copy.deepcopy(LIQUID)
+        box = {"pressure": 1, "tau": 1, "stride": 5}
+        job["stages"] = [{"type": "monte_carlo", "sweeps": 20, "temperature": 1,
+                          "translation": {"displacement": 0.1}, "barostat": box}]
+        with open(self.path("job.json"), "w") as file:
+            json.dump(job, file)
+        self.good("run", "job.json", "--device", "cpu", "--threads", "1", "--output-dir", "mc")
+        again = ("resume", "mc/checkpoint.h5", "--set", "stages[0].sweeps=30", "--set")
+        done = self.perrin(*again, "stages[0].barostat.tau=0.2")
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertIn("stages[0].barostat.tau: cannot change while the barostat is at work",
+                      done.stderr)
+        self.good(*again, "stages[0].barostat.pressure=2")
+        job = copy.deepcopy(LIQUID)
+        job["stages"][0]["integrator"]["barostat"] = box
+        self.refused(job, ("stages[0].integrator.barostat.tau=0.2",
+                           "stages[0].integrator.barostat.compressibility=0.5"), "at work")
+
     def test_another_file_is_one_that_is_there(self):
         self.run_job(LIQUID, "out", 20)
         change = ("--set", "observers[0].file=other.h5", "--set", "stages[0].steps=30")
@@ -201,7 +364,8 @@ class Resume(unittest.TestCase):
                 done = self.perrin("resume", "out/checkpoint.h5", "--set", change, "--set",
                                    "stages[0].steps=30")
                 self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
-                self.assertRegex(done.stderr, r"trajectory\.(h5|gsd): .*a resumed run cannot")
+                self.assertRegex(done.stderr, r"cannot change in a resumed run, which goes on with "
+                                              r"trajectory\.(h5|gsd): expected .*, got")
 
     def test_frames_beyond_the_checkpoint_are_cut_off(self):
         """Of GSD and XTC: whole ones, and what a kill has left of one; fewer are refused."""
