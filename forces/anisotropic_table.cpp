@@ -58,6 +58,10 @@ namespace {
 
 /// Two particles of one type have no order.
 void check_symmetry(const AxialGrid& grid, const std::string& key, Setup& setup) {
+  if (grid.c2 > 1 && grid.c1 != grid.c2)
+    return setup.error(key, fmt::format("two particles of one type have as many values of cos_1 as "
+                                        "of cos_2, got {} and {}",
+                                        grid.c1, grid.c2));
   const double largest =
       std::abs(*std::ranges::max_element(grid.energy, {}, [](double e) { return std::abs(e); }));
   for (std::size_t i = 0; i < grid.r; ++i)
@@ -88,6 +92,13 @@ bool load(PairSettings<TabulatedAxial>::Pair& pair, std::size_t k, Setup& setup)
   if (std::filesystem::is_directory(path, ignored) || !std::ifstream(path)) return false;
   try {
     const AxialGrid grid = read_axial_grid(path.string());
+    if (const double end = grid.end(); pair.cutoff && *pair.cutoff > end) {
+      setup.error(fmt::format("pairs[{}].cutoff", k),
+                  fmt::format("must be at most {:.7g}, where the table ends, got {}: it has no "
+                              "effect; remove it",
+                              end, *pair.cutoff));
+      return false;
+    }
     if (pair.types[0] == pair.types[1]) check_symmetry(grid, key, setup);
     s.table = std::make_shared<const AxialTable>(setup.device(), grid);
     for (const std::string& what : swings(grid)) setup.warn(key, what);

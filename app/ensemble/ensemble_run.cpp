@@ -562,7 +562,7 @@ void EnsembleRun::summary(double seconds) {
                            failures_.empty() ? "" : fmt::format(", {} failed", failures_.size()),
                            stopped_ > 0 ? fmt::format(", {} stopped or not begun", stopped_) : "",
                            seconds, seconds > 0 ? 1e-6 * particle_steps_ / seconds : 0));
-  if (batch_ && at_once_ > 1 && complete_ > 0 && !batch_->has_joined_steps())
+  if (batch_ && std::min<std::int64_t>(at_once_, complete_) > 1 && !batch_->has_joined_steps())
     console_.say(
         "the systems took turns on the GPU: no steps were launched for several at once; "
         "docs/guide/ensembles.md says which can be\n");

@@ -232,7 +232,7 @@ struct Batch::State {
       if (group == groups.end()) group = groups.insert(groups.end(), {program, {}});
       group->second.push_back(int(m));
     }
-    has_joined = has_joined || !groups.empty();
+    for (const auto& [program, waiting] : groups) has_joined = has_joined || waiting.size() > 1;
     for (auto& [program, waiting] : groups)
       while (!waiting.empty()) {
         int times = members[std::size_t(waiting.front())]->times;

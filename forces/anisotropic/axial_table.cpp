@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
+#include <limits>
 #include <sstream>
 #include <string_view>
 
@@ -28,13 +30,9 @@ std::vector<Row> rows_of(const std::string& file) {
     std::istringstream words(text.substr(0, text.find('#')));
     Row row{line, {}};
     for (std::string word; words >> word;) {
-      std::size_t end = 0;
-      double number = NAN;
-      try {
-        number = std::stod(word, &end);
-      } catch (const std::exception&) {  // said below
-      }
-      if (end != word.size() || !std::isfinite(number))
+      char* end = nullptr;
+      const double number = std::strtod(word.c_str(), &end);  // one too small for a double is 0
+      if (*end != 0 || end == word.c_str() || !std::isfinite(number))
         throw UserError(fmt::format("{}:{}: expected a number, got \"{}\"", file, line, word));
       row.number.push_back(number);
     }
@@ -179,9 +177,10 @@ AxialTable::AxialTable(const Device& device, const AxialGrid& grid) {
   for (int axis = 2; axis >= 0; --axis) all = fit(all, n, axis);
   host_.assign(all.begin(), all.end());
   if (!std::ranges::all_of(host_, [](Real x) { return std::isfinite(x); }))
-    throw UserError("an energy is out of the range of this build's numbers");
+    throw UserError(fmt::format("an energy is out of the range of this build's numbers, {:.2g}",
+                                double(std::numeric_limits<Real>::max())));
   if (device.is_cuda()) device_ = Buffer<Real>(device, std::span<const Real>(host_));
-  end_ = grid.start + grid.width * double(grid.r - 1);
+  end_ = grid.end();
   view_ = {.host = host_.data(),
            .device = device_.size() > 0 ? device_.data() : host_.data(),
            .start = Real(grid.start),
@@ -208,15 +207,19 @@ std::string AxialTable::fingerprint() const {
 }
 
 std::vector<std::string> swings(const AxialGrid& grid) {
-  std::vector<std::string> found;
   const AxialTable table(Device(), grid);
   const AxialTableView view = table.view(false);
   const auto cosine = [](std::size_t k, std::size_t n) {
     return n == 1 ? 0.0 : -1 + 2 * double(k) / double(n - 1);
   };
-  for (std::size_t i = 0; i + 1 < grid.r && found.empty(); ++i)
-    for (std::size_t j = 0; j < grid.c1 && found.empty(); ++j)
-      for (std::size_t k = 0; k < grid.c2 && found.empty(); ++k) {
+  double worst = 1;  // of what is allowed
+  std::string text;
+  for (std::size_t i = 0; i + 1 < grid.r; ++i) {
+    double largest = 0;  // at these distances
+    for (std::size_t k = 0; k < 2 * grid.c1 * grid.c2; ++k)
+      largest = std::max(largest, std::abs(grid.energy[i * grid.c1 * grid.c2 + k]));
+    for (std::size_t j = 0; j < grid.c1; ++j)
+      for (std::size_t k = 0; k < grid.c2; ++k) {
         double least = grid.at(i, j, k), most = least;
         for (std::size_t at = i > 0 ? i - 1 : 0; at < std::min(i + 3, grid.r); ++at) {
           least = std::min(least, grid.at(at, j, k));
@@ -224,14 +227,17 @@ std::vector<std::string> swings(const AxialGrid& grid) {
         }
         const double r = grid.start + grid.width * (double(i) + 0.5);
         const double e = view.evaluate(r, cosine(j, grid.c1), cosine(k, grid.c2)).energy;
-        const double beyond = std::max(least - e, e - most);
-        if (beyond > 0.1 * (most - least) + 1e-5 * std::max(std::abs(most), std::abs(least)))
-          found.push_back(fmt::format(
-              "rows are too far apart for a smooth energy: between r = {:.6g} and {:.6g} at cos_1 "
-              "= {:.4g} it swings to {:.5g}, beyond the rows around, {:.5g} to {:.5g}",
-              r - grid.width / 2, r + grid.width / 2, cosine(j, grid.c1), e, least, most));
+        const double beyond =
+            std::max(least - e, e - most) / (0.1 * (most - least) + 1e-5 * largest + 1e-30);
+        if (beyond <= worst) continue;
+        worst = beyond;
+        text = fmt::format(
+            "distances are too far apart for a smooth energy: between r = {:.6g} and {:.6g} at "
+            "cos_1 = {:.4g} it swings to {:.5g}, beyond the rows around, {:.5g} to {:.5g}",
+            r - grid.width / 2, r + grid.width / 2, cosine(j, grid.c1), e, least, most);
       }
-  return found;
+  }
+  return text.empty() ? std::vector<std::string>{} : std::vector{text};
 }
 
 }  // namespace perrin

@@ -25,6 +25,7 @@ struct AxialGrid {
   std::size_t r = 0, c1 = 0, c2 = 0;  // how many; cosines from -1 to 1; c2 = 1: there is no angle 2
   std::vector<double> energy;         // [(r · c1 + c1) · c2 + c2]
 
+  double end() const { return start + width * double(r - 1); }
   double at(std::size_t i, std::size_t j, std::size_t k) const {
     return energy[(i * c1 + j) * c2 + k];
   }
@@ -116,7 +117,7 @@ class AxialTable {
   Buffer<Real> device_;
 };
 
-/// Sentences for warnings: where the spline swings beyond the points around it.
+/// A sentence for a warning: where the spline swings most beyond the distances around it.
 std::vector<std::string> swings(const AxialGrid& grid);
 
 }  // namespace perrin

@@ -215,8 +215,9 @@ std::string MonteCarlo::objection(const Force& force) const {
     return "has no potential, and energies decide on trials: expected forces that have one";
   if (settings_.hybrid && force.traits().velocities)
     return "has friction or noise, and no energy: \"hybrid\" expects potentials";
-  if (force.traits().torques && !settings_.insertion.empty())
-    return "depends on orientations, and \"insertion\" draws none: expected other forces";
+  if (force.traits().torques && present_)
+    return "depends on orientations, of which particles that come are given others: expected "
+           "other forces beside a \"reservoir\"";
   if (std::ranges::all_of(moves_, [](const auto& move) { return move->name() == "hybrid"; }))
     return {};
   if (CoupledTrials* const trials = coupled_trials_of(force)) return objection_to_coupled(*trials);

@@ -41,6 +41,10 @@ void check_moves_of_bodies(const MonteCarloSettings& s, Setup& setup) {
     setup.error("rotation",
                 "turns particles that belong to no rigid body: expected \"molecule\" beside it, "
                 "which moves and turns the bodies");
+  if (!s.insertion.empty() && !s.molecule)
+    setup.error("insertion",
+                "of a system with rigid bodies, which must move and turn: expected \"molecule\" "
+                "beside it");
   const Topology& t = setup.configuration().topology;
   if (s.translation && std::ranges::count(t.body, Topology::no_body) == 0)
     setup.error("translation",

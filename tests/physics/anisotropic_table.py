@@ -215,6 +215,9 @@ class Tables(JobCase):
         self.refused("1 2\n", key + r".*AA\.txt:1: expected r cos_1 energy or .*, got 2 numbers")
         self.refused("", key + ".*expected rows r cos_1 energy")
         self.refused(rows(of_an_axis, 1), key + ".*one type must not change when cos_1 and cos_2")
+        uneven = "".join(f"{r} {c} {d:.12g} {1 + d}\n" for r in (1, 1.5, 2, 2.5)
+                         for c in (-1, -0.5, 0, 0.5, 1) for d in numpy.linspace(-1, 1, 7))
+        self.refused(uneven, key + "two particles of one type have as many values of cos_1")
         coarse = rows(of_one_type, 2, 5, 5)
         with open(self.path("AA.txt"), "w") as out:
             out.write(coarse)
@@ -222,7 +225,7 @@ class Tables(JobCase):
             json.dump(self.job(1), out)
         done = self.perrin("validate", "job.json")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stderr, "rows are too far apart for a smooth energy: between r = ")
+        self.assertRegex(done.stderr, "distances are too far apart for a smooth energy: between r")
 
 
 if __name__ == "__main__":

@@ -514,6 +514,11 @@ class Gibbs(JobCase):
         wrong(r"barostat: cannot be combined with a reservoir",
               stages=[stage(5, barostat={"pressure": 1, "tau": 10})])
         wrong(r"groups: cannot be combined with a \"reservoir\"", groups={"one": {"ids": [0]}})
+        wrong(r"dipole depends on orientations, of which particles that come are given others",
+              forces=[{"type": "dipole", "cutoff": 2, "truncation": "switch", "pairs": [
+                  {"types": ["A", "A"], "strength": 1}]}], orientations={"start": "random"},
+              bodies={"A": {"sites": [{"type": "S", "at": [0.1, 0, 0]},
+                                      {"type": "S", "at": [-0.1, 0, 0]}]}})
         wrong(r"device: must be \"cpu\".*got \"cuda\"", device="cuda")
         what = job(start, 20, LJ, gibbs(), stage(5))
         del what["reservoir"]
