@@ -516,7 +516,10 @@ class Gibbs(JobCase):
         wrong(r"groups: cannot be combined with a \"reservoir\"", groups={"one": {"ids": [0]}})
         wrong(r"dipole depends on orientations, of which particles that come are given others",
               forces=[{"type": "dipole", "cutoff": 2, "truncation": "switch", "pairs": [
-                  {"types": ["A", "A"], "strength": 1}]}], orientations={"start": "random"},
+                  {"types": list(two), "strength": 1} for two in ("AA", "AS", "SS")]}],
+              stages=[{"type": "monte_carlo", "sweeps": 5, "temperature": 1,
+                       "molecule": {"displacement": 0.1, "rotation": 0.1}}],
+              orientations={"start": "random"},
               bodies={"A": {"sites": [{"type": "S", "at": [0.1, 0, 0]},
                                       {"type": "S", "at": [-0.1, 0, 0]}]}})
         wrong(r"device: must be \"cpu\".*got \"cuda\"", device="cuda")
