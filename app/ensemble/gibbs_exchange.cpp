@@ -262,6 +262,13 @@ std::vector<std::string> GibbsExchange::summary() const {
 
 std::vector<std::string> GibbsExchange::warnings() const {
   std::vector<std::string> lines;
+  if (std::ranges::none_of(pairs_, [](const Pair& pair) {
+        return pair.transfers.tried > 0 || pair.volumes.tried > 0;
+      }))
+    lines.push_back(
+        fmt::format("ensemble.exchange: warning: no exchange was tried: they come in steps that "
+                    "are multiples of \"every\", {}, and no stage came to one before its end",
+                    settings_.every));
   for (std::size_t k = 0; k < pairs_.size(); ++k) {
     const Pair& pair = pairs_[k];
     const auto warn = [&](const std::string& what) {

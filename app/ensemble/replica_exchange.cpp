@@ -287,6 +287,15 @@ std::vector<std::string> ReplicaExchange::row() const {
   return row;
 }
 
+std::vector<std::string> ReplicaExchange::warnings() const {
+  if (std::ranges::any_of(pairs_, [](const Pair& pair) { return pair.tried > 0; })) return {};
+  return {
+      fmt::format("ensemble.exchange: warning: no exchange was tried: neighbours take turns in "
+                  "steps that are multiples of \"every\", {}, and the stages with exchanges had "
+                  "too few of these before their ends",
+                  settings_.every)};
+}
+
 std::vector<std::string> ReplicaExchange::summary() const {
   std::vector<std::string> lines;
   for (std::size_t k = 0; k < pairs_.size(); ++k) {

@@ -40,6 +40,7 @@ class ReplicaExchange final : public Exchange {
   std::vector<std::string> columns() const override;
   std::vector<std::string> row() const override;
   std::vector<std::string> summary() const override;
+  std::vector<std::string> warnings() const override;
   std::string state() const override;
   void restore(const std::string& text) override;
 

@@ -85,7 +85,9 @@ std::vector<Json> Variations::values_of(const std::string& path, const Json& giv
   const std::string place = join_path("ensemble.vary", path);
   const auto n = values_.size();
   std::vector<Json> values;
-  if (path.rfind("ensemble", 0) == 0) {
+  if (path == "device" || path.starts_with("device.")) {
+    report(place, "all systems of an ensemble are on one device: expected \"device\" of the job");
+  } else if (path.rfind("ensemble", 0) == 0) {
     report(place, "an ensemble cannot vary itself");
   } else if (given == "each" && path == "seed") {
     for (std::size_t k = 0; k < n; ++k) values.emplace_back(seed_ + k);

@@ -9,6 +9,7 @@ import csv
 import json
 import math
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -150,7 +151,9 @@ class Ensemble(JobCase):
                 ({"vary": {"neighbors.exclusions": [["bonds"], []]}, "exchange": {"every": 5}},
                  "neighbors.exclusions.*: must exclude the same pairs in .* list ..bonds"),
                 ({"count": 2, "varied": {}}, "unknown key; expected one of"),
-                ({"vary": {"ensemble.count": [1]}}, "cannot vary itself")):
+                ({"vary": {"ensemble.count": [1]}}, "cannot vary itself"),
+                ({"vary": {"device": ["cpu", "cpu"]}},
+                 "ensemble.vary.device: all systems of an ensemble are on one device")):
             with self.subTest(ensemble):
                 self.refused(job(ensemble, steps), pattern)
 
@@ -709,6 +712,20 @@ class Ensemble(JobCase):
             done = self.run_job(job({"vary": {TEMPERATURE: [1, 1.05]}, "exchange": {
                 "every": 20, "stages": [name]}}, stage), folder=name)
             self.assertRegex(done.stdout, r"exchange  0 and 1: \d of [1-9]")
+
+    def test_exchanges_that_never_come(self):
+        gibbs = {"stages": [{"type": "monte_carlo", "sweeps": 30, "temperature": 1,
+                             "translation": {"displacement": 0.1}}], "reservoir": {"A": 256}}
+        for exchange, more in (({}, {}), ({"type": "gibbs"}, gibbs)):
+            for every, said in ((31, True), (5, False)):
+                with self.subTest(**exchange, every=every):
+                    text = {**job({"count": 2, "exchange": {"every": every, **exchange}},
+                                  langevin(30)), **more}
+                    if exchange:
+                        del text["velocity"]
+                    done = self.run_job(text)
+                    line = f'no exchange was tried: .* steps that are multiples of "every", {every}'
+                    self.assertEqual(bool(re.search(line, done.stderr)), said, done.stderr)
 
     def test_what_cannot_be_exchanged_is_told(self):
         nve = {"type": "md", "steps": 40,
