@@ -514,7 +514,7 @@ class Gibbs(JobCase):
         wrong(r"barostat: cannot be combined with a reservoir",
               stages=[stage(5, barostat={"pressure": 1, "tau": 10})])
         wrong(r"groups: cannot be combined with a \"reservoir\"", groups={"one": {"ids": [0]}})
-        wrong(r"dipole depends on orientations, of which particles that come are given others",
+        wrong(r"\"monte_carlo\": depends on orientations, of which particles that come are given",
               forces=[{"type": "dipole", "cutoff": 2, "truncation": "switch", "pairs": [
                   {"types": list(two), "strength": 1} for two in ("AA", "AS", "SS")]}],
               stages=[{"type": "monte_carlo", "sweeps": 5, "temperature": 1,
