@@ -304,3 +304,27 @@ def test_fields_that_go_on(tmp_path, lines, said):
     told = job_of(tmp_path, text).not_understood
     assert len(told) == 1 and said in told[0][1], told
     assert not job_of(tmp_path, text.replace("pair_coeff 1 1 1.1 1.0", "")).not_understood
+
+
+def test_regions_of_particles_that_moved(tmp_path):
+    """LAMMPS looks for a region where particles are in the box: after a displacement beyond the edges
+    it has 32 of 256 below 0.4 and 32 above 3.4, 4 of them in both."""
+    text = LIQUID.split("region inner")[0] % "p p p" + """create_box 2 box
+region low block 0 0.4 INF INF INF INF
+region top block INF INF INF INF 3.4 INF
+create_atoms 1 box
+displace_atoms all move 2.75 2.75 2.75
+group top region top
+mass * 1.0
+pair_style lj/cut 1.5
+pair_coeff * * 1.0 1.0
+velocity top set 1 0 0
+fix 1 all nve
+%s
+run 1
+"""
+    with simulation(tmp_path, job_of(tmp_path, text % "set region low type 2")) as sim:
+        kinds = np.array(sim.type_names)[sim.types]
+        assert (kinds == "2").sum() == 32 and (sim.velocities[:, 0] > 0.5).sum() == 32
+    with simulation(tmp_path, job_of(tmp_path, text % "delete_atoms region low")) as sim:
+        assert len(sim.positions) == 224 and (sim.velocities[:, 0] > 0.5).sum() == 28

@@ -45,7 +45,7 @@ class Groups:
                 self.groups[name] = {"box": [[v if abs(v) < 1e29 else None for v in corner]
                                              for corner in made.box]}
             else:
-                ids = np.flatnonzero(made.inside(self.atoms.r))
+                ids = np.flatnonzero(made.inside(self.places()))
                 self.groups[name] = {"ids": ranges(ids)}
         elif style in ("union", "intersect"):
             self.groups[name] = {"or" if style == "union" else "and": list(rest)}
@@ -85,7 +85,8 @@ class Groups:
         if "box" in made:
             low, high = ([side * np.inf if v is None else v for v in corner]
                          for side, corner in zip((-1, 1), made["box"]))
-            return ((a.r >= low) & (a.r <= high)).all(axis=1)
+            r = self.places()
+            return ((r >= low) & (r <= high)).all(axis=1)
         found = np.ones(len(a.r), bool)
         if "or" in made:
             found = np.logical_or.reduce([self.members(n) for n in made["or"]])

@@ -242,11 +242,15 @@ class System:
         if style == "group":
             return self.members(which)
         if style == "region":
-            return self.regions[which].inside(a.r)
+            return self.regions[which].inside(self.places())
         if style in ("atom", "type", "mol"):
             of = {"type": a.type, "atom": a.numbers(), "mol": a.get("molecule")}[style]
             return np.isin(of, forces.several(which, int(of.max())))
         raise NotUnderstood(f"set {style}")
+
+    def places(self):
+        """Positions in the box, which are those that LAMMPS looks for in a region."""
+        return self.start.wrapped([b in ("p", "pp") for b in self.boundary])[0]
 
     def do_delete_atoms(self, rest, line):
         self.whole = None
