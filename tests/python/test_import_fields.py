@@ -328,3 +328,16 @@ run 1
         assert (kinds == "2").sum() == 32 and (sim.velocities[:, 0] > 0.5).sum() == 32
     with simulation(tmp_path, job_of(tmp_path, text % "delete_atoms region low")) as sim:
         assert len(sim.positions) == 224 and (sim.velocities[:, 0] > 0.5).sum() == 28
+
+
+def test_fields_of_a_name_that_is_there(tmp_path):
+    """A fix of the same ID and style replaces the one before; after a run in another job."""
+    lines = "fix 2 all addforce 1 0 0\nfix 3 all addforce 0 0 5\nfix 2 all addforce 0 2 0"
+    result = job_of(tmp_path, LIQUID % ("p p p", lines))
+    told = [f["force"] for f in result.job["forces"] if f["type"] == "constant_force"]
+    assert told == [[0, 0, 5], [0, 2, 0]] and not result.not_understood
+    result = job_of(tmp_path, LIQUID % ("p p p", "fix 2 all addforce 1 0 0\nrun 10\n"
+                                       "fix 2 all addforce 0 2 0"))
+    told = [[f["force"] for f in job["forces"] if f["type"] == "constant_force"]
+            for job in result.jobs]
+    assert told == [[[1, 0, 0]], [[0, 2, 0]]] and not result.not_understood

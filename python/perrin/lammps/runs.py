@@ -284,6 +284,8 @@ class Runs:
         if self.ran:
             self.other_forces(f"fix {style} after a run")
             made = field(self, group, style, words, line)
+        # One of this name is replaced.
+        self.fields = [(known, force) for known, force in self.fields if known != name]
         self.fields += [(name, Commented(force, line)) for force in made]
         self.field_parts[name] = self.part
 
