@@ -341,3 +341,36 @@ def test_fields_of_a_name_that_is_there(tmp_path):
     told = [[f["force"] for f in job["forces"] if f["type"] == "constant_force"]
             for job in result.jobs]
     assert told == [[[1, 0, 0]], [[0, 2, 0]]] and not result.not_understood
+
+
+@pytest.mark.parametrize("weights, wanted", [("0 0 0", 0), ("0 0 1", 2), ("0 1 1", 5)])
+def test_bonds_between_bonded_pairs(tmp_path, weights, wanted):
+    """In a row of five LAMMPS makes none of the pairs that special_bonds gives the weight 0: of 4
+    pairs one bond apart, 3 of two and 2 of three."""
+    row = "\n".join(f"create_atoms 1 single {k} 1 1" for k in range(1, 6))
+    text = f"""units lj
+atom_style molecular
+boundary f p p
+lattice sc 1.0
+region box block 0 6 0 20 0 20
+create_box 1 box bond/types 2 extra/bond/per/atom 20 extra/special/per/atom 60
+{row}
+mass 1 1
+pair_style lj/cut 5.0
+pair_coeff * * 0 1
+bond_style harmonic
+bond_coeff * 1 1
+special_bonds lj/coul {weights}
+create_bonds many all all 1 0.9 1.1
+create_bonds many all all 2 0.9 3.1
+fix 1 all nve
+run 1
+"""
+    result = job_of(tmp_path, text)
+    with simulation(tmp_path, result) as sim:
+        pass
+    bonds = (tmp_path / "job.data").read_text().partition("Bonds")[2].split("\n\n")[1].split("\n")
+    assert [row.split()[1] for row in bonds if row].count("2") == wanted
+    assert not result.not_understood
+    told = job_of(tmp_path, text.replace(f"coul {weights}", "coul 0.5 1 1")).not_understood
+    assert any("which LAMMPS refuses" in why for _, why in told)

@@ -187,7 +187,8 @@ def own_start(script, particles, periodic):
     name = f"{script.name}.data"
     path = os.path.join(script.folder, name)
     particles.write(path, script.masses, f"start of {os.path.basename(script.path)}, made by "
-                                         "perrin import", periodic)
+                                         "perrin import", periodic,
+                    {kind: script.kinds(kind) for kind in script.bonded})
     script.result.data.append(path)
     made = {"type": "file", "path": name, "format": "lammps"}
     if script.velocity is not None:

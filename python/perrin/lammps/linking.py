@@ -17,7 +17,15 @@ class Linking:
         if style == "many" and len(words) == 5:
             low, high = (self.number(w) for w in words[3:])
             which = [self.members(name) for name in words[:2]]
-            kind, of, rows = "bond", int(words[2]), self.near(which, low, high)
+            if self.special[0] or self.special_charges[0] or self.kspace is not None:
+                raise NotUnderstood("create_bonds many with special_bonds whose weight of bonded "
+                                    "pairs is not 0, or a kspace_style, which LAMMPS refuses")
+            kind, of = "bond", int(words[2])
+            rows, known = self.near(which, low, high), self.linked_pairs()
+            left = np.array([tuple(row) not in known for row in rows.tolist()], bool)
+            if len(rows) and not left.any():
+                return
+            rows = rows[left]
         elif style.startswith("single/") and len(words) == 1 + MEMBERS.get(kind, 9):
             of, rows = int(words[0]), np.array([[int(w) for w in words[1:]]])
         else:
@@ -27,6 +35,20 @@ class Linking:
         a = self.rewrite()
         types, ids = a.lists.get(kind, (np.zeros(0, int), np.zeros((0, rows.shape[1]), int)))
         a.lists[kind] = np.append(types, np.full(len(rows), of)), np.vstack([ids, rows])
+
+    def linked_pairs(self):
+        """Pairs of ids, the lower one first, that LAMMPS's list of neighbours leaves out: those one
+        to three bonds apart, as far as special_bonds gives them the weight 0."""
+        near = {}
+        for a, b in self.start.lists.get("bond", ((), np.zeros((0, 2), int)))[1].tolist():
+            near.setdefault(a, set()).add(b)
+            near.setdefault(b, set()).add(a)
+        far, known = {a: {a} for a in near}, set()  # far: ends of ways of so many bonds
+        weights = [pairs or charges for pairs, charges in zip(self.special, self.special_charges)]
+        for weight in weights:
+            far = {a: set().union(*(near[b] for b in ends)) for a, ends in far.items()}
+            known |= {(a, b) for a, ends in far.items() for b in ends if a < b and not weight}
+        return known
 
     def near(self, which, low, high):
         """Ids of pairs of a particle of each group, from one distance to the other."""

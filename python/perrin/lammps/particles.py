@@ -109,13 +109,14 @@ class Particles:
         image = np.where(periodic, np.floor(f), 0).astype(int)
         return self.r - image @ h, image
 
-    def write(self, path, masses, title, periodic=(True, True, True)):
+    def write(self, path, masses, title, periodic=(True, True, True), kinds=None):
         """A data file: of the style atomic where that says all, of sphere where particles have
-        masses or diameters of their own, with orientations of ellipsoids where there are some."""
+        masses or diameters of their own, with orientations of ellipsoids where there are some.
+        kinds: {"bond": types of the script, …}."""
         turned = "quaternion" in self.extra
         plain = not turned and not self.lists and not set(self.extra) & {"molecule", "charge"}
         with open(path, "w") as out:
-            self._head(out, masses, title)
+            self._head(out, masses, title, kinds or {})
             self._atoms(out, masses, plain, periodic)
             if turned:
                 out.write("\nEllipsoids\n\n")
@@ -154,11 +155,11 @@ class Particles:
                        form, f"{i} {kind} {place} {own} {int(volume[k] > 0)} {density[k]:.17g}")
             out.write(row + ("" if image is None else " " + " ".join(map(str, image[k]))) + "\n")
 
-    def _head(self, out, masses, title):
+    def _head(self, out, masses, title, kinds):
         out.write(f"{title}\n\n{len(self.r)} atoms\n{self.types} atom types\n")
         for kind, (of, members) in self.lists.items():
             if len(of):
-                out.write(f"{len(of)} {kind}s\n{max(of)} {kind} types\n")
+                out.write(f"{len(of)} {kind}s\n{max(max(of), kinds.get(kind, 1))} {kind} types\n")
         if "quaternion" in self.extra:
             out.write(f"{int(self.get('shape').all(axis=1).sum())} ellipsoids\n")
         out.write("\n")
