@@ -374,3 +374,18 @@ run 1
     assert not result.not_understood
     told = job_of(tmp_path, text.replace(f"coul {weights}", "coul 0.5 1 1")).not_understood
     assert any("which LAMMPS refuses" in why for _, why in told)
+
+
+def test_groups_of_fields_in_another_job(tmp_path):
+    """It has those of fields that go on."""
+    lines = "group few id 1:70\ngroup ends union few\nfix 2 few addforce 1 0 0\n" \
+            "fix 3 ends spring tether 2.0 1 1 1 0\nrun 5\npair_coeff 1 1 1.1 1.0"
+    result = job_of(tmp_path, LIQUID.replace("run 40", "run 5") % ("p p p", lines))
+    assert not result.not_understood, result.not_understood
+    assert result.jobs[1]["groups"] == {"few": {"ids": [[0, 69]]}, "ends": {"or": ["few"]}}
+    (tmp_path / "job.json").write_text(result.texts[0])
+    perrin.run(str(tmp_path / "job.json"), output_dir=str(tmp_path / "out"), quiet=True,
+               device="cpu")
+    (tmp_path / "job-2.json").write_text(result.texts[1])
+    perrin.run(str(tmp_path / "job-2.json"), output_dir=str(tmp_path / "out-2"), quiet=True,
+               device="cpu")

@@ -308,8 +308,11 @@ class Runs:
         self.result.not_understood += [(of, why) for of, why in told if of in there]
 
     def fields_of_parts(self):
-        """Fields of an earlier part that would be others in this one."""
+        """Fields of an earlier part: their groups are those of this one, too. Those that would be
+        others are listed."""
         for name, force in self.fields:
+            for group in [force.get("on", "all"), *force.get("groups", [])]:
+                self.use(group)
             old = self.field_parts[name] < self.part
             if old and force["type"] == "tether":
                 self.result.not_understood.append((
