@@ -389,3 +389,23 @@ def test_groups_of_fields_in_another_job(tmp_path):
     (tmp_path / "job-2.json").write_text(result.texts[1])
     perrin.run(str(tmp_path / "job-2.json"), output_dir=str(tmp_path / "out-2"), quiet=True,
                device="cpu")
+
+
+def test_exclusions_that_end(tmp_path):
+    """`none` takes back what was said before it, and is listed after a run with exclusions."""
+    def strengths(result):
+        pairs = result.job["forces"][0]["pairs"]
+        return {tuple(sorted(p["types"])) for p in pairs if p["epsilon"] == 0}
+
+    lines = "neigh_modify exclude type 1 2\nneigh_modify exclude none exclude type 2 2"
+    result = job_of(tmp_path, LIQUID % ("p p p", lines))
+    assert strengths(result) == {("2", "2")} and not result.not_understood
+    result = job_of(tmp_path, LIQUID % ("p p p", "run 5\nneigh_modify exclude none"))
+    assert not result.not_understood
+    lines = "neigh_modify exclude type 1 2\nrun 5\n%sneigh_modify exclude none"
+    told = job_of(tmp_path, LIQUID % ("p p p", lines % "")).not_understood
+    assert len(told) == 1 and "exclude none after a run" in told[0][1]
+    result = job_of(tmp_path, LIQUID % ("p p p", lines % "pair_coeff 1 1 1.1 1.0\n"))
+    assert strengths(result) == {("1", "2")} and not result.not_understood
+    assert result.jobs[1]["forces"][0]["pairs"][0]["epsilon"] == 1.1
+    assert all(p["epsilon"] for p in result.jobs[1]["forces"][0]["pairs"])

@@ -113,21 +113,29 @@ class Groups:
 
     def do_neigh_modify(self, rest, line):
         """Pairs that have no energy: only those within rigid bodies are left out by a job, too."""
-        words, excluded = list(rest), []
+        words, excluded, none = list(rest), [], False
         while words:
             word = words.pop(0)
             if word == "exclude":
                 kind = words.pop(0)
                 count = {"molecule": 1, "molecule/intra": 1, "molecule/inter": 1, "none": 0}
                 take = count.get(kind, 2)
-                excluded.append((kind, words[:take]))
+                if kind == "none":
+                    excluded, none = [], True
+                else:
+                    excluded.append((line, kind, words[:take]))
                 words = words[take:]
             elif word == "collection/type":
                 words = words[1 + int(words[0]):]
             else:
                 words = words[1:]
-        self.excluded += [(line, kind, names) for kind, names in excluded if kind != "none"]
-        if not excluded:
+        if none:
+            if self.ran and self.silent:
+                raise NotUnderstood("neigh_modify exclude none after a run: pairs of a job act in "
+                                    "all stages, or in none")
+            self.excluded, self.silent, self.apart = [], [], False
+        self.excluded += excluded
+        if not excluded and not none:
             self.result.no_effect.append(line)
 
     def leave_out(self):
