@@ -409,3 +409,29 @@ def test_exclusions_that_end(tmp_path):
     assert strengths(result) == {("1", "2")} and not result.not_understood
     assert result.jobs[1]["forces"][0]["pairs"][0]["epsilon"] == 1.1
     assert all(p["epsilon"] for p in result.jobs[1]["forces"][0]["pairs"])
+
+
+ONE_PLACE = "variable x equal %s\nfix 2 all indent 9 sphere v_x 1 1 1"
+
+
+@pytest.mark.parametrize("lines, said", [
+    (ONE_PLACE % "ramp(1,3)", "ramp(), which begins anew in each run"),
+    (ONE_PLACE % "1+elapsed*dt", None),
+    (ONE_PLACE % "1+elapsed*dt" + "\nrun 0", None),
+    (ONE_PLACE % "1+elapsed*dt" + "\nrun 10", "v_x, which is another one in a run"),
+    (ONE_PLACE % "1+step*dt" + "\nrun 10", None),
+    (ONE_PLACE % "1+step*dt" + "\nrun 10\nreset_timestep 10", None),
+    (ONE_PLACE % "1+step*dt" + "\nrun 10\nreset_timestep 0", "v_x, which is another one in a run"),
+    (ONE_PLACE % "1+step*dt" + "\nreset_timestep 100", "v_x, which is another one in a run"),
+    (ONE_PLACE % "1+step*dt" + "\nrun 10\nvariable x equal 1+2*step*dt", "v_x, which is another"),
+    ("variable f equal 2\nfix 2 all addforce v_f 0 0\nvariable f equal 3", "v_f, which is another"),
+    ("variable f equal 2\nfix 2 all addforce v_f 0 0\nrun 5\nvariable f equal 3", "v_f, which is"),
+    ("variable f equal 2\nfix 2 all addforce v_f 0 0\nrun 5\nvariable f equal 3\nunfix 2", None),
+    ("variable f equal 2\nfix 2 all addforce ${f} 0 0\nvariable f equal 3", None),
+    ("variable f equal 2\nfix 2 all addforce v_f 0 0\nvariable f delete", "f has no value"),
+    ("variable f equal 2\nfix 2 all addforce v_f 0 0\nrun 5\nfix 3 all addforce 0 0 1\n"
+     "variable f equal 3", "v_f, which is another")])
+def test_variables_of_fields(tmp_path, lines, said):
+    """LAMMPS reads a variable in each step; fields of a job are the same in all stages."""
+    told = [why for _, why in job_of(tmp_path, LIQUID % ("f p p", lines)).not_understood]
+    assert not told if said is None else len(told) == 1 and said in told[0], told

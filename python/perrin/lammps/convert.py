@@ -48,6 +48,9 @@ class Script(System, Groups, Styles, Charges, Linking, Replicate, Runs, Watch):
         self.of_box = []  # lines of fields that know the lengths of the box
         self.of_time = []  # (line, time step) of fields that move with the step
         self.field_parts = {}  # the part in which a fix of a field was defined
+        # [(variable, value at the step 0 of the job, change per step)] of the fix that is read, and
+        # of each fix of a field.
+        self.read_now, self.read_by = [], {}
         self.system_line = self.data_path = None
         self.thermo, self.fields, self.ran, self.friction = None, [], False, False
         self.box, self.steps, self.seed, self.lost = None, 0, None, False
@@ -94,7 +97,10 @@ class Script(System, Groups, Styles, Charges, Linking, Replicate, Runs, Watch):
         return self.variables.number(word)
 
     def steady(self, word):
-        return self.variables.steady(word)
+        value = self.variables.steady(word)
+        if word.startswith("v_"):
+            self.read_now.append((word, value, 0.0))
+        return value
 
     def file(self, name):
         return os.path.join(os.path.dirname(os.path.abspath(self.path)), name)

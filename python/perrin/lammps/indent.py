@@ -47,6 +47,7 @@ class Shape:
             self.numbers[name] = script.number(word) * scale
             return name, False
         start, slope = script.variables.line(word)
+        script.read_now.append((word, start, slope))
         if not slope:
             self.numbers[name] = start
             return name, False

@@ -253,6 +253,8 @@ class Runs:
             self.leave_out()
         if not self.ran:
             self.fields_of_parts()
+        self.variables_of_fields()
+        if not self.ran:
             self.friction = any(style in ("dpd", "dpd/tstat") for style, _ in self.pairs.styles)
 
     def do_fix(self, rest, line):
@@ -278,16 +280,18 @@ class Runs:
             self.shake = fixes.Fix(line, group, style, words)
             self.shake.name = name
             return
+        self.read_now = []
         made = field(self, group, style, words, line)
         if made is None:
             raise NotUnderstood(f"fix {style}" + WITHOUT.get(style, ""))
         if self.ran:
             self.other_forces(f"fix {style} after a run")
+            self.read_now = []
             made = field(self, group, style, words, line)
         # One of this name is replaced.
         self.fields = [(known, force) for known, force in self.fields if known != name]
         self.fields += [(name, Commented(force, line)) for force in made]
-        self.field_parts[name] = self.part
+        self.field_parts[name], self.read_by[name] = self.part, self.read_now
 
     def other_forces(self, what):
         """Another job, which begins with the last frame of this one."""
@@ -322,6 +326,26 @@ class Runs:
                 self.result.not_understood.append((
                     force.line, "a place that changes with the step goes on in another job, whose "
                     "time begins anew"))
+
+    def variables_of_fields(self):
+        """Fields whose variables are not what they were where the fix was read: others of the
+        same name, or the step of another run."""
+        done = sum(stage.get("steps", 0) for stage in self.stages)
+        for name, line in {name: force.line for name, force in self.fields}.items():
+            for word, start, slope in self.read_by[name]:
+                if slope and self.field_parts[name] < self.part:
+                    continue  # listed by fields_of_parts
+                try:
+                    value, _ = self.variables.later(word, 0)
+                    now = self.variables.line(word)[1]
+                except NotUnderstood as error:
+                    self.result.not_understood.append((line, str(error)))
+                    continue
+                wanted = start + slope * done
+                if abs(value - wanted) > 1e-9 * max(abs(value), abs(wanted)) or \
+                        abs(now - slope) > 1e-9 * abs(slope):
+                    self.result.not_understood.append((
+                        line, f"{word}, which is another one in a run after the fix"))
 
     def adapt(self, words, line):
         """A prefactor of pair_style soft that grows during a run: its last value throughout."""

@@ -123,7 +123,8 @@ class Variables:
             raise NotUnderstood(f"expected a number, got {word!r}") from None
 
     def later(self, word, ahead, length=0):
-        """A number so many steps from now, in a run of this length; whether it depends on that."""
+        """A number so many steps from now, in a run of this length (None: in each of several);
+        whether it depends on that."""
         self.ahead, self.length, self.asked = ahead, length, False
         try:
             return self.number(word), self.asked
@@ -154,16 +155,16 @@ class Variables:
 
     def line(self, word):
         """(value at the step 0, change per step) of a number that is linear in the step."""
-        value, changes = self.later(word, 0)
+        value, changes = self.later(word, 0, None)
         if not changes:
             return value, 0.0
         now = self.keyword("step")
-        slope = self.later(word, 1)[0] - value
+        slope = self.later(word, 1, None)[0] - value
         for ahead in (2, 7, 1000, 12345, 1000003):
             wanted = value + slope * ahead
-            if abs(self.later(word, ahead)[0] - wanted) > 1e-9 * max(abs(value), abs(wanted)):
+            if abs(self.later(word, ahead, None)[0] - wanted) > 1e-9 * max(abs(value), abs(wanted)):
                 raise NotUnderstood(f"{word}, which changes with the step and not linearly")
-        slope = (self.later(word, 1000003)[0] - value) / 1000003
+        slope = (self.later(word, 1000003, None)[0] - value) / 1000003
         return value - slope * now, slope
 
     def evaluate(self, formula):
@@ -223,6 +224,8 @@ class Variables:
             return self._value(node.args[1])
         if self.ahead is None:
             raise NotUnderstood("ramp() where no run is")
+        if self.length is None:
+            raise NotUnderstood("ramp(), which begins anew in each run, in a field")
         self.asked = True
         a, b = (self._value(arg) for arg in node.args)
         return a + (b - a) * self.ahead / self.length if self.length else a
