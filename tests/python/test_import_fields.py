@@ -435,3 +435,16 @@ def test_variables_of_fields(tmp_path, lines, said):
     """LAMMPS reads a variable in each step; fields of a job are the same in all stages."""
     told = [why for _, why in job_of(tmp_path, LIQUID % ("f p p", lines)).not_understood]
     assert not told if said is None else len(told) == 1 and said in told[0], told
+
+
+def test_masses_that_follow_gravity(tmp_path):
+    """Weights are those of the masses when the run begins."""
+    result = job_of(tmp_path, LIQUID % ("p p f", "fix 2 all gravity 0.5 vector 0 0 -1\n"
+                                       "mass 1 4.0\nmass 2 6.0"))
+    assert not result.not_understood, result.not_understood
+    told = {f["types"][0]: f["force"] for f in result.job["forces"]
+            if f["type"] == "constant_force"}
+    assert told == {"1": [0, 0, -2], "2": [0, 0, -3]}
+    text = LIQUID % ("p p f", "group none id 9999\nfix 2 none gravity 0.5 vector 0 0 -1")
+    told = job_of(tmp_path, text).not_understood
+    assert [why for _, why in told] == ["fix gravity of the group none, which has no particles"]

@@ -47,6 +47,7 @@ class Script(System, Groups, Styles, Charges, Linking, Replicate, Runs, Watch):
         self.watchers, self.longest_cutoff = {}, 0.0
         self.of_box = []  # lines of fields that know the lengths of the box
         self.of_time = []  # (line, time step) of fields that move with the step
+        self.weightless = {}  # {a fix gravity that no run has had: its group}
         self.field_parts = {}  # the part in which a fix of a field was defined
         # [(variable, value at the step 0 of the job, change per step)] of the fix that is read, and
         # of each fix of a field.

@@ -17,7 +17,8 @@ def field(script, group, style, words, line):
     elif style == "efield":
         made = [electric(script, words)]
     elif style == "gravity":
-        made = gravity(script, group, words)
+        # Of the mass 1: masses are known when a run begins (weights()).
+        made = [{"type": "constant_force", "force": acceleration(script, words)}]
     elif style == "indent":
         made = [indenter(script, words, line)]
     elif style in ("wall/lj93", "wall/lj126", "wall/harmonic"):
@@ -38,10 +39,9 @@ def field(script, group, style, words, line):
     return made
 
 
-def gravity(script, group, words):
-    """The same acceleration of all, which LAMMPS has as force/mass: a force for each type that has
-    another mass. Angles are in degrees: phi from x, theta from z (in two dimensions from y), that
-    of chute from the opposite of that axis."""
+def acceleration(script, words):
+    """Of fix gravity. Angles are in degrees: phi from x, theta from z (in two dimensions from y),
+    that of chute from the opposite of that axis."""
     number, how, flat = script.steady, words[1], script.dimension == 2
     if how == "vector":
         way = [number(w) for w in words[2:5]]
@@ -55,12 +55,18 @@ def gravity(script, group, words):
         raise NotUnderstood(f"fix gravity {how}: expected vector, chute or spherical")
     if flat:
         way[2] = 0.0
-    norm, masses = math.hypot(*way), script.mass_by_type()
+    norm = math.hypot(*way)
+    return [number(words[0]) * x / norm for x in way]
+
+
+def weights(script, group, force):
+    """The same acceleration of all, which LAMMPS has as force/mass: a force for each type that has
+    another mass."""
+    masses = script.mass_by_type()
     if group != "all" and script.count():
         kinds = set(script.start.type[script.members(group)].tolist())
         masses = {t: m for t, m in masses.items() if t in kinds}
-    g = [number(words[0]) * x / norm for x in way]
-    made = [{"type": "constant_force", "force": [m * x for x in g], "types": [str(t)]}
+    made = [{**force, "force": [m * x for x in force["force"]], "types": [str(t)]}
             for t, m in masses.items()]
     if not made:
         raise NotUnderstood(f"fix gravity of the group {group}, which has no particles")

@@ -7,7 +7,7 @@ from perrin.importing.lines import NotUnderstood
 from perrin.importing.write import Commented
 from perrin.lammps import fixes, forces, reactions
 from perrin.lammps.bodies import bodies_of
-from perrin.lammps.fields import field
+from perrin.lammps.fields import field, weights
 from perrin.lammps.insertion import Insertion
 from perrin.lammps.swap import Swap
 from perrin.lammps.turns import in_turns
@@ -252,6 +252,7 @@ class Runs:
         finally:
             self.leave_out()
         if not self.ran:
+            self.give_weights()
             self.fields_of_parts()
         self.variables_of_fields()
         if not self.ran:
@@ -291,6 +292,9 @@ class Runs:
         # One of this name is replaced.
         self.fields = [(known, force) for known, force in self.fields if known != name]
         self.fields += [(name, Commented(force, line)) for force in made]
+        self.weightless.pop(name, None)
+        if style == "gravity":
+            self.weightless[name] = group
         self.field_parts[name], self.read_by[name] = self.part, self.read_now
 
     def other_forces(self, what):
@@ -326,6 +330,19 @@ class Runs:
                 self.result.not_understood.append((
                     force.line, "a place that changes with the step goes on in another job, whose "
                     "time begins anew"))
+
+    def give_weights(self):
+        """Gravity with the masses that particles have when a run begins."""
+        made = []
+        for name, force in self.fields:
+            try:
+                forces_of = [force] if name not in self.weightless else \
+                    weights(self, self.weightless.pop(name), force)
+            except NotUnderstood as error:
+                self.result.not_understood.append((force.line, str(error)))
+                continue
+            made += [(name, Commented(dict(each), force.line)) for each in forces_of]
+        self.fields = made
 
     def variables_of_fields(self):
         """Fields whose variables are not what they were where the fix was read: others of the
