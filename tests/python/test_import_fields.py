@@ -448,3 +448,50 @@ def test_masses_that_follow_gravity(tmp_path):
     text = LIQUID % ("p p f", "group none id 9999\nfix 2 none gravity 0.5 vector 0 0 -1")
     told = job_of(tmp_path, text).not_understood
     assert [why for _, why in told] == ["fix gravity of the group none, which has no particles"]
+
+
+@pytest.mark.parametrize("style, words, ids, second", [
+    ("atomic", "", [*range(1, 63)], [1]),
+    ("atomic", "compress no", [*range(3, 65)], []),
+    ("molecular", "", [*range(3, 65)], []),
+    ("molecular", "mol yes", [6, 7, 8, 9, *range(11, 65)], [])])
+def test_ids_after_delete_atoms(tmp_path, style, words, ids, second):
+    """As LAMMPS writes them; the group is that of the particles that had its ids."""
+    mol = "" if style == "atomic" else "set atom 1*5 mol 3\nset atom 10 mol 3\n"
+    text = f"""units lj
+atom_style {style}
+lattice sc 1.0
+region box block 0 4 0 4 0 4
+create_box 2 box
+create_atoms 1 box
+{mol}set atom 64 type 2
+group gone id 1:2
+group last id 64
+delete_atoms group gone {words}
+mass * 1.0
+pair_style lj/cut 1.5
+pair_coeff * * 0.0 1.0
+velocity last set 0.5 0 0
+fix 1 all nve
+fix 2 last addforce 1 0 0
+run 1
+"""
+    result = job_of(tmp_path, text)
+    assert not result.not_understood, result.not_understood
+    rows = (tmp_path / "job.data").read_text().partition("Atoms")[2].split("\n\n")[1].split("\n")
+    assert sorted(int(row.split()[0]) for row in rows if row) == ids
+    last = [int(row.split()[0]) for row in rows if row.split()[1 + bool(mol)] == "2"]
+    assert last == (second or [64])
+    place = sorted(ids).index(last[0])  # a job counts from 0 in the order of ids
+    assert result.job["groups"] == {"last": {"ids": [place]}}
+    with simulation(tmp_path, result) as sim:
+        sim.run()
+        moved = np.flatnonzero(sim.velocities[:, 0] > 0.25)
+        assert np.array(sim.type_names)[sim.types[moved]].tolist() == ["2"]
+        assert sim.velocities[moved[0], 0] == pytest.approx(0.5 + 0.005, rel=1e-5)
+
+
+@pytest.mark.parametrize("words", ["condense yes", "mol maybe", "mol", "mol yes"])
+def test_delete_atoms_that_are_listed(tmp_path, words):
+    told = job_of(tmp_path, LIQUID % ("p p p", f"delete_atoms group few {words}")).not_understood
+    assert any("delete_atoms" in why for _, why in told), told

@@ -10,6 +10,7 @@ from perrin.lammps.aniso import turn_start
 from perrin.lammps.charmm import ends_of_dihedrals
 from perrin.lammps.constraints import constraints
 from perrin.lammps.forces import STRENGTHS, without
+from perrin.lammps.groups import ranges
 from perrin.lammps.reactions import dynamic_bonds
 from perrin.lammps.particles import own_mass
 from perrin.lammps.special import exclusions, of_charges
@@ -43,7 +44,7 @@ def assemble(script, last=True):
     if script.velocity is not None:
         job["velocity"] = script.velocity
     if script.used_groups:
-        job["groups"] = dict(script.used_groups)
+        job["groups"] = {name: places(script, name) for name in script.used_groups}
     job["forces"] = made + [force for _, force in script.fields]
     if script.start_lists().get("bond"):
         exclusions(script, job, line_of(script))
@@ -75,6 +76,21 @@ def assemble(script, last=True):
     if not script.stages:
         result.not_understood.append((Line(script.path, 0, ""), "there is no run"))
     return job
+
+
+def places(script, name):
+    """The definition of a group in the job, which numbers particles in the order of their ids: by
+    these numbers, where the start leaves ids out."""
+    made = script.used_groups[name]
+    if "ids" not in made or script.bodies is not None or name not in script.groups:
+        return made
+    try:
+        ids = script.start.numbers()
+    except NotUnderstood:  # of a style whose rows are not read
+        return made
+    if not len(ids) or ids[-1] == len(ids):
+        return made
+    return {**made, "ids": ranges(np.flatnonzero(script.members(name)))}
 
 
 def system(script):

@@ -16,6 +16,8 @@ SET = {"shape": ("shape", 3), "quat": ("quaternion", 4), "quat/random": ("quater
        "dipole": ("dipole", 3), "dipole/random": ("dipole", 2), "diameter": ("diameter", 1),
        "density": ("mass", 1), "mass": ("mass", 1), "mol": ("molecule", 1)}
 
+MOLECULAR = {"bond", "angle", "molecular", "full"}  # styles whose ids LAMMPS never gives anew
+
 
 class System:
     """A part of perrin.lammps.convert.Script, whose members it uses."""
@@ -256,15 +258,31 @@ class System:
         self.whole = None
         if rest[0] not in ("group", "region"):
             raise NotUnderstood(f"delete_atoms {rest[0]}")
-        a = self.rewrite()
+        said = dict(zip(rest[2::2], rest[3::2]))
+        if len(rest) % 2 or set(said) - {"compress", "bond", "mol"} or \
+                set(said.values()) - {"yes", "no"}:
+            raise NotUnderstood(f"delete_atoms with {' '.join(rest[2:])}")
+        style = (self.style or (self.data.style if self.data else None) or "").split()
+        molecular = bool(MOLECULAR & set(style))
+        a, gone = self.rewrite(), self.chosen(rest[0], rest[1])
         if a.lists:
             raise NotUnderstood("delete_atoms of a start with bonds")
+        if said.get("mol") == "yes":
+            if not molecular:
+                raise NotUnderstood("delete_atoms mol yes of particles without molecules")
+            of = a.get("molecule")
+            gone = gone | np.isin(of, of[gone & (of != 0)])
         self.fixed_members()
-        keep = left_behind(self.chosen(rest[0], rest[1]))
-        for name, made in self.groups.items():
-            if made and "ids" in made:
-                made["ids"] = ranges(np.flatnonzero(self.members(name)[keep]))
-        a.keep(keep)
+        if molecular or said.get("compress") == "no":  # ids stay
+            ids = a.numbers()[~gone]
+            a.keep(np.flatnonzero(~gone))
+            a.ids = ids
+        else:
+            keep = left_behind(gone)
+            for name, made in self.groups.items():
+                if made and "ids" in made:
+                    made["ids"] = ranges(np.flatnonzero(self.members(name)[keep]))
+            a.keep(keep)
         if self.data is not None:
             self.data.counts["atoms"] = len(a)
 
