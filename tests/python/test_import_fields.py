@@ -495,3 +495,48 @@ run 1
 def test_delete_atoms_that_are_listed(tmp_path, words):
     told = job_of(tmp_path, LIQUID % ("p p p", f"delete_atoms group few {words}")).not_understood
     assert any("delete_atoms" in why for _, why in told), told
+
+
+@pytest.mark.parametrize("words, said", [
+    ("upto", None), ("pre no post no", None), ("upto pre no", None), ("start 0", "run with start"),
+    ("pre no stop 80", "run with stop"), ("upto start 0 stop 80", "run with start"),
+    ("every 10 NULL", "run with every"), ("pre", "run with pre")])
+def test_words_of_run(tmp_path, words, said):
+    """Those that would change what the run is are listed, wherever they stand."""
+    result = job_of(tmp_path, LIQUID % ("p p p", "run 15") + f"run 75 {words}\n")
+    told = [why for _, why in result.not_understood]
+    assert told == ([] if said is None else [said])
+    steps = [s["steps"] for s in result.job["stages"]]
+    assert steps == [15, 40] + ([] if said else [20 if "upto" in words else 75])
+
+
+FLAT = """units lj
+dimension 2
+atom_style bond
+lattice sq 0.8
+region box block 0 4 0 4 -0.5 0.5
+create_box 1 box bond/types 3
+create_atoms 1 box
+mass 1 1.0
+pair_style lj/cut 1.5
+pair_coeff * * 1.0 1.0
+bond_style harmonic
+bond_coeff * 5.0 1.0
+fix 1 all nve
+fix 2 all enforce2d
+fix 3 all spring/self 4.0%s
+run 1
+"""
+
+
+@pytest.mark.parametrize("axes", ["", " xyz", " xy"])
+def test_tethers_in_two_dimensions(tmp_path, axes):
+    """LAMMPS's have no force along z, which a flat job cannot have; nor has a job without bonds a
+    force of bonds."""
+    result = job_of(tmp_path, FLAT % axes)
+    assert not result.not_understood, result.not_understood
+    tether, = (f for f in result.job["forces"] if f["type"] == "tether")
+    assert tether["stiffness"] == [4.0, 4.0, 0]
+    assert not any(f["type"].startswith("bond") for f in result.job["forces"])
+    with simulation(tmp_path, result) as sim:
+        sim.run()

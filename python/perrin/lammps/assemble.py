@@ -264,6 +264,8 @@ def interactions(script, held):
     result.changed += [(line, note) for _, note in pairs if note]
     result.not_understood += [(line, why) for why in failed]
     for kind, part in script.bonded.items():
+        if not script.start_lists()[kind] and not script.reactions:
+            continue  # a force of bonds that there are none of
         try:
             made += [Commented(force, part.lines[0])
                      for force in part.forces(script.number, held.get(kind, ()))]

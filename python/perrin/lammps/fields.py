@@ -25,6 +25,8 @@ def field(script, group, style, words, line):
         made = [wall(script, style, *each) for each in faces(script, words)]
     elif style == "spring/self":
         axes = words[1] if len(words) > 1 else "xyz"
+        if script.dimension == 2:
+            axes = axes.replace("z", "")
         made = [{"type": "tether", "stiffness": [number(words[0]) if a in axes else 0
                                                  for a in "xyz"]}]
     elif style == "propel/self":

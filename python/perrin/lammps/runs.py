@@ -45,10 +45,15 @@ class Runs:
 
     def do_run(self, rest, line):
         steps = int(self.number(rest[0]))
-        if len(rest) > 1 and rest[1] == "upto":
-            steps = max(steps - self.steps, 0)
-        elif len(rest) > 1 and rest[1] not in ("pre", "post"):
-            raise NotUnderstood(f"run with {rest[1]}")
+        words = list(rest[1:])
+        while words:
+            word = words.pop(0)
+            if word == "upto":
+                steps = max(steps - self.steps, 0)
+            elif word in ("pre", "post") and words[:1] in (["yes"], ["no"]):
+                words.pop(0)
+            else:  # start and stop, too: what changes with the step does so in each run by itself
+                raise NotUnderstood(f"run with {word}")
         self.begin(self.shake is not None)
         step = self.timestep if self.timestep is not None else self.units.timestep
         held, moved = [], []
