@@ -307,8 +307,8 @@ def test_fields_that_go_on(tmp_path, lines, said):
 
 
 def test_regions_of_particles_that_moved(tmp_path):
-    """LAMMPS looks for a region where particles are in the box: after a displacement beyond the edges
-    it has 32 of 256 below 0.4 and 32 above 3.4, 4 of them in both."""
+    """LAMMPS looks for a region where particles are in the box: after a displacement beyond the
+    edges it has 32 of 256 below 0.4 and 32 above 3.4, 4 of them in both."""
     text = LIQUID.split("region inner")[0] % "p p p" + """create_box 2 box
 region low block 0 0.4 INF INF INF INF
 region top block INF INF INF INF 3.4 INF
