@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "engine/components/wrapped_force.h"
 #include "forces/anisotropic/anisotropic_force.h"
 #include "forces/anisotropic/axial_table.h"
+#include "forces/force_with_tables.h"
 #include "forces/register.h"
 
 namespace perrin {
@@ -92,13 +92,6 @@ bool load(PairSettings<TabulatedAxial>::Pair& pair, std::size_t k, Setup& setup)
   if (std::filesystem::is_directory(path, ignored) || !std::ifstream(path)) return false;
   try {
     const AxialGrid grid = read_axial_grid(path.string());
-    if (const double end = grid.end(); pair.cutoff && *pair.cutoff > end) {
-      setup.error(fmt::format("pairs[{}].cutoff", k),
-                  fmt::format("must be at most {:.7g}, where the table ends, got {}: it has no "
-                              "effect; remove it",
-                              end, *pair.cutoff));
-      return false;
-    }
     if (pair.types[0] == pair.types[1]) check_symmetry(grid, key, setup);
     s.table = std::make_shared<const AxialTable>(setup.device(), grid);
     for (const std::string& what : swings(grid)) setup.warn(key, what);
@@ -109,23 +102,21 @@ bool load(PairSettings<TabulatedAxial>::Pair& pair, std::size_t k, Setup& setup)
   return true;
 }
 
-/// The force around the potential, and the tables that its coefficients point to.
-class AnisotropicTableForce final : public WrappedForce {
- public:
-  AnisotropicTableForce(std::unique_ptr<Force> force,
-                        std::vector<std::shared_ptr<const AxialTable>> tables)
-      : WrappedForce(std::move(force)), tables_(std::move(tables)) {
-    for (const auto& table : tables_) traits_.fingerprint += table->fingerprint();
-  }
-
- private:
-  std::vector<std::shared_ptr<const AxialTable>> tables_;
-};
+/// Reports cut-offs beyond the tables.
+void check_cutoffs(const PairSettings<TabulatedAxial>& s, detail::PairTable<TabulatedAxial>& table,
+                   Setup& setup) {
+  std::vector<detail::PairEnd> ends;
+  for (std::size_t a = 0; a < table.types(); ++a)
+    for (std::size_t b = a; b < table.types(); ++b)
+      if (const auto& e = table.at(a, b))
+        ends.push_back({TabulatedAxial::default_cutoff(e->parameters), e->cutoff, e->own_cutoff});
+  detail::check_ends(setup, TabulatedAxial::type, s.truncation, false, s.cutoff, ends);
+}
 
 std::unique_ptr<Force> make_anisotropic_table(const PairSettings<TabulatedAxial>& given,
                                               Setup& setup) {
   PairSettings<TabulatedAxial> s = given;
-  std::vector<std::shared_ptr<const AxialTable>> tables;
+  ForceWithTables<AxialTable>::Tables tables;
   bool good = true;
   for (std::size_t k = 0; k < s.pairs.size(); ++k) {
     good = load(s.pairs[k], k, setup) && good;
@@ -133,6 +124,7 @@ std::unique_ptr<Force> make_anisotropic_table(const PairSettings<TabulatedAxial>
   }
   if (!good) return nullptr;
   detail::PairTable<TabulatedAxial> table(s, setup);
+  check_cutoffs(s, table, setup);
   const std::vector<std::string>& names = setup.configuration().types;
   auto force = make_anisotropic_force<AxialPair<TabulatedAxial>>(
       TabulatedAxial::type, s, table, setup, [&](std::size_t a, std::size_t b) {
@@ -140,7 +132,7 @@ std::unique_ptr<Force> make_anisotropic_table(const PairSettings<TabulatedAxial>
         return pair.table->view(a != b && names[a] != pair.first);
       });
   if (!force) return nullptr;
-  return std::make_unique<AnisotropicTableForce>(std::move(force), std::move(tables));
+  return std::make_unique<ForceWithTables<AxialTable>>(std::move(force), std::move(tables));
 }
 
 }  // namespace

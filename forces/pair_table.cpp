@@ -1,5 +1,5 @@
 // Tabulated pair potentials.
-#include "engine/components/wrapped_force.h"
+#include "forces/force_with_tables.h"
 #include "forces/pair_force.h"
 #include "forces/spline.h"
 
@@ -28,21 +28,9 @@ struct TabulatedPair {
   }
 };
 
-/// The force around the potential, and the tables that its coefficients point to.
-class PairTableForce final : public WrappedForce {
- public:
-  PairTableForce(std::unique_ptr<Force> force, std::vector<std::shared_ptr<const Spline>> splines)
-      : WrappedForce(std::move(force)), splines_(std::move(splines)) {
-    for (const auto& spline : splines_) traits_.fingerprint += spline->fingerprint();
-  }
-
- private:
-  std::vector<std::shared_ptr<const Spline>> splines_;
-};
-
 std::unique_ptr<Force> make_pair_table(const PairSettings<TabulatedPair>& given, Setup& setup) {
   PairSettings<TabulatedPair> s = given;
-  std::vector<std::shared_ptr<const Spline>> splines;
+  ForceWithTables<Spline>::Tables splines;
   bool good = true;
   for (std::size_t k = 0; k < s.pairs.size(); ++k) {
     auto& table = s.pairs[k].parameters;
@@ -51,7 +39,7 @@ std::unique_ptr<Force> make_pair_table(const PairSettings<TabulatedPair>& given,
   }
   auto force = good ? detail::make_pair_force<TabulatedPair>(s, setup) : nullptr;
   if (!force) return nullptr;
-  return std::make_unique<PairTableForce>(std::move(force), std::move(splines));
+  return std::make_unique<ForceWithTables<Spline>>(std::move(force), std::move(splines));
 }
 
 }  // namespace

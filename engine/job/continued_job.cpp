@@ -56,9 +56,11 @@ void leave_out_unsaid(Json& value, const Json& before, const Json& said) {
 }
 
 /// "expected 1, as in the checkpoint, got 2".
+std::string expected(const Json& before, const Json& after) {
+  return fmt::format("expected {}, as in the checkpoint, got {}", text_of(before), text_of(after));
+}
 std::string difference(const Json& before, const Json& after, const std::string& key) {
-  return fmt::format("expected {}, as in the checkpoint, got {}", text_of(member(before, key)),
-                     text_of(member(after, key)));
+  return expected(member(before, key), member(after, key));
 }
 
 class ContinuedJob {
@@ -167,8 +169,7 @@ class ContinuedJob {
       const Json* const found = at_path(job, path);
       return found ? *found : Json();
     };
-    return fmt::format("expected {}, as in the checkpoint, got {}", text_of(of(before_)),
-                       text_of(of(after_)));
+    return expected(of(before_), of(after_));
   }
 
   const Json &before_, &after_;

@@ -187,14 +187,14 @@ class Tables(JobCase):
         return {"dynamics": self.job(0, langevin, particles={"A": 700, "B": 500}),
                 "trials": self.job(0, self.trials(1, 20), particles={"A": 700, "B": 500})}
 
-    def refused(self, text, pattern, name="AA.txt"):
+    def refused(self, text, pattern, name="AA.txt", **more):
         with open(self.path(name)) as file:
             before = file.read()
         if text is not None:
             with open(self.path(name), "w") as out:
                 out.write(text)
         with open(self.path("job.json"), "w") as out:
-            json.dump(self.job(1), out)
+            json.dump({**self.job(1), "forces": [self.force(**more)]}, out)
         done = self.perrin("validate", "job.json")
         self.assertEqual(done.returncode, 2, done.stdout)
         self.assertRegex(done.stderr, pattern)
@@ -218,6 +218,7 @@ class Tables(JobCase):
         uneven = "".join(f"{r} {c} {d:.12g} {1 + d}\n" for r in (1, 1.5, 2, 2.5)
                          for c in (-1, -0.5, 0, 0.5, 1) for d in numpy.linspace(-1, 1, 7))
         self.refused(uneven, key + "two particles of one type have as many values of cos_1")
+        self.refused(None, r"forces\[0\]\.cutoff: must be at most 2\.4", cutoff=4)
         coarse = rows(of_one_type, 2, 5, 5)
         with open(self.path("AA.txt"), "w") as out:
             out.write(coarse)
