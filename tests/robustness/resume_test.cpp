@@ -298,11 +298,11 @@ std::string axial_table() {
   const fs::path path =
       fs::temp_directory_path() / ("perrin-resume-" + std::to_string(getpid()) + "-axial");
   std::ofstream out(path);
-  for (int i = 0; i <= 24; ++i)
+  for (int i = 0; i <= 36; ++i)
     for (int j = 0; j <= 8; ++j)
       for (int k = 0; k <= 8; ++k) {
         const double r = 0.7 + 0.05 * i, c = -1 + 0.25 * j, d = -1 + 0.25 * k;
-        out << r << " " << c << " " << d << " " << std::pow(1.9 - r, 3) * (1 + c * d) << "\n";
+        out << r << " " << c << " " << d << " " << std::pow(2.5 - r, 3) * (1 + c * d) << "\n";
       }
   return path.string();
 }
