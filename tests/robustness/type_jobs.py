@@ -191,6 +191,8 @@ class Types:
             job["attributes"] = {"charge": {"types": {"A": 1, "B": -1}}}
         if kind == "force" and name in ORIENTED:
             job["system"] = {**LATTICE, "density": 0.02}
+            if name == "dipole_ewald":  # few waves
+                job["system"]["cells"] = [3, 3, 3]
             job["orientations"] = {"moments_of_inertia": {"A": [0.2, 0.8, 0.8]}}
         if name in WITH_ORIENTATIONS:
             job["orientations"] = {"moments_of_inertia": {"A": [0.2, 0.8, 0.8]}}
