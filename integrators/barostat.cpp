@@ -19,6 +19,8 @@
 namespace perrin {
 namespace {
 
+constexpr double most_room = 0.008;  // of the logarithm of a length, in a change of the box
+
 /// With velocity_verlet temperature and pressure share ramp_steps.
 void check_ramps(const BarostatSettings& s, Setup& setup) {
   if (!s.temperature || !s.final_temperature) check_ramp(s.ramp, "pressure", setup, "barostat.");
@@ -103,6 +105,44 @@ std::unique_ptr<Barostat> Barostat::make(const std::optional<BarostatSettings>& 
   return std::make_unique<Barostat>(*settings, setup.configuration().box.dimension);
 }
 
+std::unique_ptr<Barostat> Barostat::make(const std::optional<BarostatSettings>& settings,
+                                         bool needs_temperature, double timestep,
+                                         double temperature, Setup& setup) {
+  auto made = make(settings, needs_temperature, setup);
+  if (made) made->warn_of_room(timestep, temperature * setup.k_boltzmann(), setup);
+  return made;
+}
+
+/// Without noise of more than three quarters of the room hardly one change in five is refused.
+void Barostat::warn_of_room(double timestep, double kt, Setup& setup) const {
+  const double volume = setup.configuration().box.volume();
+  const auto particles = double(setup.configuration().type.size());
+  if (!(kt > 0) || particles < 1) return;
+  const double noise =
+      std::sqrt(2 * mobility(timestep, volume, particles, kt) * kt / volume) / fewest_axes();
+  if (noise < 0.75 * most_room) return;
+  setup.warn("barostat.tau",
+             fmt::format("the volume relaxes slower than this: in {} {} the noise of so small a "
+                         "system changes a length by {:.2g} % (rms), and lists have room for "
+                         "{:.2g} %: expected {}a longer tau",
+                         stride_for(timestep), stride_for(timestep) == 1 ? "step" : "steps",
+                         100 * noise, 100 * most_room,
+                         stride_for(timestep) > 1 ? "a smaller stride, or " : ""));
+}
+
+std::int64_t Barostat::stride_for(double timestep) const {
+  return settings_.stride.value_or(
+      std::clamp(std::int64_t(settings_.tau / (4 * timestep)), std::int64_t(1), std::int64_t(50)));
+}
+
+double Barostat::mobility(double timestep, double volume, double particles, double kt) const {
+  const double ideal = volume / (std::max(particles, 1.0) * kt);
+  const double compressibility = settings_.compressibility.value_or(0.05 * ideal);
+  const double interval = timestep * double(stride_for(timestep));
+  // One of the strains at a time.
+  return compressibility * interval * strains_.count / settings_.tau;
+}
+
 double Barostat::fewest_axes() const {
   double fewest = 3;
   for (int k = 0; k < strains_.count; ++k) fewest = std::min(fewest, strains_.of[k].axes());
@@ -113,8 +153,7 @@ void Barostat::begin(StageContext& s, double timestep, const Ramp& kt, BoxRule r
   const Device& device = s.device();
   kt_ = kt;
   rule_ = rule;
-  stride_ = settings_.stride.value_or(
-      std::clamp(std::int64_t(settings_.tau / (4 * timestep)), std::int64_t(1), std::int64_t(50)));
+  stride_ = stride_for(timestep);
   half_step_ = rule == BoxRule::dynamics ? timestep / 2 : 0;
   if (scratch_.size() == 0) {
     scratch_ = {device, sum_chunks};
@@ -130,16 +169,12 @@ void Barostat::begin(StageContext& s, double timestep, const Ramp& kt, BoxRule r
   if (!begun_) {
     begun_ = true;
     drift_ = s.degrees_of_freedom_of_all().drift(s.totals().momentum);
-    const double ideal = volume / (std::max(free_particles(s), 1.0) * kt.from);
-    const double compressibility = settings_.compressibility.value_or(0.05 * ideal);
-    const double interval = timestep * double(stride_);
-    // One of the strains at a time.
-    mobility_ = compressibility * interval * strains_.count / settings_.tau;
+    mobility_ = mobility(timestep, volume, free_particles(s), kt.from);
     // Six times what the noise does to a length; at least two, at most eight parts in a thousand.
     const double noise = std::sqrt(2 * mobility_ * std::max(kt.from, kt.to) / volume);
-    most_ = std::clamp(6 * noise / fewest_axes(), 0.002, 0.008);
+    most_ = std::clamp(6 * noise / fewest_axes(), 0.002, most_room);
     if (rule == BoxRule::energies) {
-      most_ = 0.008;  // the step may grow
+      most_ = most_room;  // the step may grow
       step_ = std::min(noise, largest_step());
     }
   }

@@ -116,6 +116,11 @@ class Barostat final : public BoxMover {
   /// `needs_temperature`: the integrator has none.
   static std::unique_ptr<Barostat> make(const std::optional<BarostatSettings>& settings,
                                         bool needs_temperature, Setup& setup);
+  /// The same, and warns where changes of the box by the noise are more than lists have room for,
+  /// so that the volume relaxes slower than tau says. `temperature`: that of the integrator.
+  static std::unique_ptr<Barostat> make(const std::optional<BarostatSettings>& settings,
+                                        bool needs_temperature, double timestep, double temperature,
+                                        Setup& setup);
   /// For a test; settings.axes must be right.
   Barostat(const BarostatSettings& settings, int dimension);
   ~Barostat() override;
@@ -154,6 +159,11 @@ class Barostat final : public BoxMover {
 
  private:
   double fewest_axes() const;
+  /// Steps between changes of the box, by its settings.
+  std::int64_t stride_for(double timestep) const;
+  /// D Δ V / kT of a step; `particles`: free ones.
+  double mobility(double timestep, double volume, double particles, double kt) const;
+  void warn_of_room(double timestep, double kt, Setup& setup) const;
   void measure(StepContext& context, const VelocityStrain* strain, StrainWork* sum);
   void measure_energy(StepContext& context, double* sum);
   const Real4* velocities(StepContext& context) const;

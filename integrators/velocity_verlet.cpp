@@ -36,7 +36,9 @@ void register_velocity_verlet(Registry& registry) {
         if (s.barostat)
           kt = RampSettings{s.barostat->final_temperature, s.barostat->ramp.steps}.ramp(
               s.barostat->temperature.value_or(0), setup.k_boltzmann(), 0);
-        return std::make_unique<VelocityVerlet>(s, Barostat::make(s.barostat, true, setup), kt);
+        const double temperature = s.barostat ? s.barostat->temperature.value_or(0) : 0;
+        return std::make_unique<VelocityVerlet>(
+            s, Barostat::make(s.barostat, true, s.timestep, temperature, setup), kt);
       });
 }
 

@@ -13,7 +13,7 @@ namespace perrin::langevin {
 /// The barostat of an integrator's settings, nullptr without one; nothing after an error.
 template <class S>
 std::optional<std::unique_ptr<Barostat>> barostat_of(const S& s, Setup& setup) {
-  auto barostat = Barostat::make(s.barostat, false, setup);
+  auto barostat = Barostat::make(s.barostat, false, s.timestep, s.temperature, setup);
   if (s.barostat && !barostat) return std::nullopt;
   if (barostat && (!s.types.empty() || s.axes || s.bath_axes || s.temperature == 0)) {
     setup.error("barostat",

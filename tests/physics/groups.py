@@ -1139,6 +1139,8 @@ class Groups(JobCase):
         self.refused(liquid(md([{**NVE, "group": "left"}, {**NVE, "group": "all"}])),
                      r'particle \d+ is also in "left"')
         self.refused(liquid(md([{**NVE, "group": "lift"}])), 'unknown group "lift".*left')
+        self.refused(liquid(md(NVE), watched=["left", "right", "left"]),
+                     r"observers\[1\].groups\[2\]: is given twice")
         self.refused(liquid(md([NVE])), 'integrators\\[0\\]: the key "group" is missing')
         slow = copy.deepcopy(two)
         slow["integrators"][1]["timestep"] = 0.002

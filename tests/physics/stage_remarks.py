@@ -186,6 +186,17 @@ class Stages(unittest.TestCase):
                               "translation": {"displacement": 0.1}, "barostat": barostat}]
             self.assertEqual(f"{line}sweeps that are multiples of 50" in self.run_job(job), said)
 
+    def test_barostat_of_a_small_system(self):
+        """By the default compressibility the noise is sqrt(0.1 stride dt/(tau N))/3 of a length,
+        and a change of the box has room for 0.8 %."""
+        for tau, stride, said in ((0.1, 5, True), (0.11, 5, False), (0.1, 4, False)):
+            bath = {"type": "bussi", "timestep": 0.004, "temperature": 1, "tau": 0.1,
+                    "barostat": {"pressure": 1, "tau": tau, "stride": stride}}
+            job = self.fluid(bath, 1)
+            job["system"] = random(0.1, 0.9, A=60)
+            self.assertEqual(f"barostat.tau: warning: the volume relaxes slower than this: in "
+                             f"{stride} steps" in self.run_job(job), said)
+
     def test_tuning_of_nothing_and_without_end(self):
         def warned(**more):
             job = self.fluid(None)
