@@ -179,7 +179,7 @@ class Runs:
         forces, settings = spheres(integrator, self)
         self.new_part_where_needed(forces)
         stage = Commented({"type": "monte_carlo", "sweeps": steps, **settings}, line)
-        self.updates(stage, self.first_step + self.steps, 0)
+        self.updates(stage, self.first_step + self.steps, steps)
         self.keep(stage, "sweeps", steps)
 
     def finish(self):
@@ -371,6 +371,9 @@ class Runs:
                     raise NotUnderstood(f"updaters: {getattr(updater, 'reason', '?')}")
                 if updater.path == "hoomd.update.BoxResize":
                     made = deformation(self, updater, now, steps)
+                    if made is not None and stage["type"] != "md":
+                        raise NotUnderstood("BoxResize beside Monte Carlo: the box of a job "
+                                            "changes in stages of dynamics", updater.line)
                     if made is not None:
                         stage["deform"] = made
                 elif updater.path == "hoomd.md.update.ActiveRotationalDiffusion":

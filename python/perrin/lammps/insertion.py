@@ -28,9 +28,9 @@ class Insertion:
         self.fix, words = fix, fix.words
         self.every, self.exchanges, self.moves, self.kind = (int(script.number(w))
                                                              for w in words[:4])
-        said = options(words[8:], KEYS)
-        if not self.kind:
+        if not self.kind or "mol" in words[8:]:
             raise NotUnderstood("fix gcmc of molecules", fix.line)
+        said = options(words[8:], KEYS)
         if "min" in said or "overlap_cutoff" in said or "charge" in said:
             raise NotUnderstood("fix gcmc with min, overlap_cutoff or charge", fix.line)
         if "group" in said or script.number(said.get("tfac_insert", ["1"])[0]) != 1:

@@ -23,9 +23,27 @@ class Runs:
     def do_minimize(self, rest, line):
         tolerance = self.number(rest[1])
         self.begin(False)
-        self.stage({"type": "md", "name": "minimize", "steps": int(self.number(rest[2])),
-                    "integrator": Commented({"type": "fire",
-                                             "force_tolerance": tolerance or 1e-3}, line)}, line)
+        made = Commented({"type": "fire", "force_tolerance": tolerance or 1e-3}, line)
+        stage = {"type": "md", "name": "minimize", "steps": int(self.number(rest[2]))}
+        held = [f for f in self.fixes.values() if f.style in ("setforce", "freeze")]
+        if held and self.bodies is not None:
+            raise NotUnderstood("a minimisation of rigid bodies and particles that are held")
+        stage.update(self.held_apart(made, held) if held else {"integrator": made})
+        self.stage(stage, line)
+        self.step_known = False
+
+    def held_apart(self, fire, held):
+        """The integrators of a minimisation in which some particles stay where they are."""
+        for fix in held:
+            self.check_held(fix)
+        names = list(dict.fromkeys(fix.group for fix in held))
+        if "all" in names:
+            return {"integrator": {"type": "frozen", "timestep": self.units.time(
+                self.keyword("dt"))}}
+        own = [self.use(name) for name in names]
+        return {"integrators": [
+            *({"type": "frozen", "group": name, "timestep": self.units.time(self.keyword("dt"))}
+              for name in own), Commented({**fire, "group": self.rest_of(own)}, fire.line)]}
 
     def do_timestep(self, rest, line):
         self.timestep = self.number(rest[0])
@@ -40,7 +58,7 @@ class Runs:
                             "steps, with \"slow_force_stride\" where charges have a mesh")
 
     def do_reset_timestep(self, rest, line):
-        self.steps = int(self.number(rest[0]))
+        self.steps, self.step_known = int(self.number(rest[0])), True
         self.result.no_effect.append(line)
 
     def do_run(self, rest, line):
@@ -49,7 +67,7 @@ class Runs:
         while words:
             word = words.pop(0)
             if word == "upto":
-                steps = max(steps - self.steps, 0)
+                steps = max(steps - self.now(), 0)
             elif word in ("pre", "post") and words[:1] in (["yes"], ["no"]):
                 words.pop(0)
             else:  # start and stop, too: what changes with the step does so in each run by itself
@@ -97,13 +115,19 @@ class Runs:
                 self.result.not_understood.append((
                     fix.line, "fix deform of an axis beside that of a tilt: a stage has one"))
                 continue
-            made, self.box = fixes.deformation(fix, self.box, step, steps, self.number)
+            try:
+                made, after = fixes.deformation(self, fix, step, steps)
+            except NotUnderstood as error:
+                self.result.not_understood.append((fix.line, str(error)))
+                continue
             before = {} if deform is None else deform
             if before and before["remap_velocities"] != made["remap_velocities"] or \
                     set(before) & set(made) & set("xyz"):
                 raise NotUnderstood("several fixes deform: expected other axes and the same remap",
                                     fix.line)
             deform = Commented({**before, **made}, fix.line)
+            if after is not None and steps:
+                self.deformed(made, after)
         return deform, shear
 
     def exchange(self, trials, md, steps, line):
@@ -157,8 +181,10 @@ class Runs:
         if self.bodies is None:
             self.rigid = rigid
             self.bodies = bodies_of(self)
-            made = self.bodies.groups(list(rigid.values()))
-            self.groups.update({"bodies": {"types": list(self.bodies.settings)}, **made})
+            made = {self.free_name(name): group
+                    for name, group in self.bodies.groups(list(rigid.values())).items()}
+            self.centers = self.free_name("bodies")
+            self.groups.update({self.centers: {"types": list(self.bodies.settings)}, **made})
             self.rigid_groups = dict(zip(map(id, rigid.values()), made))
 
     def moving(self, made, held, step):
@@ -169,9 +195,8 @@ class Runs:
             if fix.style == "move":
                 kept.append((fix.group, self.prescribed(fix), fix.line))
                 continue
-            if any(w not in ("0.0", "0", "0.") for w in fix.words[:self.dimension]):
-                raise NotUnderstood(f"fix {fix.style} of a part of the forces: in a job particles "
-                                    "move along all axes or along none", fix.line)
+            self.check_held(fix)
+            self.keeps_velocity(fix, made)
             velocity = [v or 0 for v in self.set_velocities.get(fix.group, [0, 0, 0])]
             kept.append((fix.group, {"type": "moving", "velocity": velocity} if any(velocity)
                          else {"type": "frozen"}, fix.line))
@@ -186,22 +211,52 @@ class Runs:
         if self.constrained:
             raise NotUnderstood("several integrators beside constraints of distances")
         # "all" means all that is in no other.
-        named = [self.use(group) for group, _, _ in made + kept if group != "all"]
-        rest, all_named, integrators = {"not": named}, self.covered(named), []
+        mine = [group for group, _, _ in made + kept if group != "all"]
+        named = {group: self.use(group) for group in mine}
+        all_named, integrators, rest = self.covered(mine), [], None
         for group, integrator, line in made + kept:
             if group == "all" and all_named:
                 continue
             if group == "all":
-                self.used_groups["rest"] = rest
-                group = "rest"
+                group = rest = self.rest_of(list(named.values()))
+            else:
+                group = named[group]
             if len(made) + len(kept) > 1 or not all_named:
                 integrator = self.beside_others(integrator, line)
             integrators.append(Commented(
                 {"type": integrator["type"], "timestep": step, **integrator, "group": group}, line))
-        if "rest" not in [i["group"] for i in integrators] and not all_named:
-            self.used_groups["rest"] = rest
-            integrators.append({"type": "frozen", "timestep": step, "group": "rest"})
+        if rest is None and not all_named:
+            integrators.append({"type": "frozen", "timestep": step,
+                                "group": self.rest_of(list(named.values()))})
         return {"integrators": integrators}
+
+    def check_held(self, fix):
+        """fix setforce, freeze: all forces are 0."""
+        if fix.style == "freeze":
+            return
+        if len(fix.words) > 3:
+            raise NotUnderstood(f"fix setforce with {fix.words[3]}", fix.line)
+        if any(w == "NULL" or self.number(w) for w in fix.words[:self.dimension]):
+            raise NotUnderstood(f"fix {fix.style} of a part of the forces: in a job particles "
+                                "move along all axes or along none", fix.line)
+
+    def keeps_velocity(self, fix, made):
+        """Particles without forces that an integrator moves keep their velocities: those that the
+        script has set for the group, in a job."""
+        first = fix.group not in self.held_groups
+        self.held_groups.add(fix.group)
+        if not first or not any(group in ("all", fix.group) for group, _, _ in made):
+            return
+        told, start = self.ran or self.part > 1 or self.velocity is not None, self.atoms
+        if not told and self.data is not None and fix.group not in self.set_velocities:
+            start = self.start
+        if not told and start is not None and start.v is not None:
+            wanted = [v or 0 for v in self.set_velocities.get(fix.group, [0, 0, 0])]
+            told = bool(np.abs(start.v[self.members(fix.group)] - wanted).max(initial=0) > 1e-9)
+        if told:
+            self.result.changed.append((fix.line, "particles without forces rest, or go on at the "
+                                        "velocity that is set for the group; in LAMMPS each at "
+                                        "that which it has"))
 
     def beside_others(self, integrator, line, what="other integrators"):
         """The barostat of nose_hoover acts on its own particles; that of bussi on all."""
@@ -243,6 +298,8 @@ class Runs:
 
     def stage(self, stage, line, steps=None):
         self.unlike_fields(stage)
+        if '"barostat"' in json.dumps(stage):
+            self.open_box = "a run with a barostat"
         self.stages.append(Commented(stage, line))
         self.steps += stage["steps"] if steps is None else steps
         self.ran = True
@@ -256,6 +313,12 @@ class Runs:
             self.rigidly()
         finally:
             self.leave_out()
+        if self.special_old is not None:
+            if set(self.special) | set(self.special_charges) != {1.0}:
+                self.result.not_understood.append((self.special_old, "special no before a run: in "
+                                                   "LAMMPS pairs along these bonds act on each "
+                                                   "other, in the job they do not"))
+            self.special_old = None
         if not self.ran:
             self.give_weights()
             self.fields_of_parts()
@@ -272,6 +335,10 @@ class Runs:
             self.inserted(name, words, line)
             return
         if style in fixes.MEASURES:
+            if style in fixes.STEERING:
+                raise NotUnderstood(f"fix {style}" + fixes.STEERING[style])
+            if style in fixes.SAID:
+                self.result.changed.append((line, fixes.SAID[style]))
             self.result.no_effect.append(line)
             return
         if style in (*fixes.BATHS, *fixes.MOVING, *fixes.RIGID, *reactions.STYLES, "setforce",
@@ -313,7 +380,7 @@ class Runs:
         """Fields that know lengths of the box, or the step, in a stage that changes these."""
         there = {force.line for _, force in self.fields}
         changes = "deform" in stage or '"barostat"' in json.dumps(stage)
-        told = [(of, "a field of the nearest image in a box whose edges change")
+        told = [(of, "a field with places, in a box whose edges change")
                 for of in self.of_box if changes]
         told += [(of, "a place that changes with the step, in a minimisation or with another time "
                   "step") for of, step in self.of_time
@@ -325,7 +392,7 @@ class Runs:
         others are listed."""
         for name, force in self.fields:
             for group in [force.get("on", "all"), *force.get("groups", [])]:
-                self.use(group)
+                self.use_again(group)
             old = self.field_parts[name] < self.part
             if old and force["type"] == "tether":
                 self.result.not_understood.append((
@@ -373,9 +440,12 @@ class Runs:
         """A prefactor of pair_style soft that grows during a run: its last value throughout."""
         self.variables.ends = True
         try:
-            value = self.number(words[6])
+            value, changes = self.variables.later(words[6], 0)
         finally:
             self.variables.ends = False
+        if changes:
+            raise NotUnderstood(f"{words[6]}, which changes with the step, in fix adapt: expected "
+                                "ramp()")
         for pair, numbers in list(self.pairs.coefficients.items()):
             if pair[1] in forces.several(words[4], self.types) and \
                     pair[2] in forces.several(words[5], self.types):
@@ -401,8 +471,15 @@ class Runs:
             self.fields = [(name, force) for name, force in self.fields if name != rest[0]]
 
     def do_fix_modify(self, rest, line):
-        if set(rest[1::2]) - {"energy", "temp", "press", "virial", "bodyforces"}:
+        words = dict(zip(rest[1::2], rest[2::2]))
+        if set(words) - {"energy", "temp", "press", "virial", "bodyforces"}:
             raise NotUnderstood(f"fix_modify {rest[1]}")
+        fix = self.fixes.get(rest[0])
+        if fix is not None and "temp" in words:
+            group, style, _ = self.computes.get(words["temp"], (None, "temp", []))
+            if style != "temp" or group not in (None, fix.group):
+                raise NotUnderstood(f"fix_modify temp of compute {style}" + (
+                    f" of the group {group}" if group not in (None, fix.group) else ""))
         self.result.no_effect.append(line)
 
     def do_thermo(self, rest, line):

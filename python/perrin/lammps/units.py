@@ -37,6 +37,10 @@ class Units:
     def pressure(self, p):
         return p * self.of_pressure
 
+    def force_per_velocity(self, gamma):
+        """Of LAMMPS, whose forces are energy/length; mass/time of the job."""
+        return gamma * self.of_time
+
     def friction(self, gamma):
         """mass/time of LAMMPS."""
         return gamma / self.of_time
