@@ -63,7 +63,7 @@ class Script(System, Boxes, Groups, Styles, Charges, Linking, Molecules, Replica
         self.steps, self.seed, self.lost = 0, None, False
         self.step_known = True  # not behind a minimisation, whose number of steps is open
         self.set_velocities, self.part, self.adapted = {}, 1, set()
-        self.held_groups = set()
+        self.held_groups, self.stopped = set(), None  # a run that nothing moves
         self.kspace, self.slab, self.special_charges = None, None, (0.0, 0.0, 0.0)
         self.dielectric, self.charges = 1.0, {}
         self.data_particles, self.rewritten = None, False

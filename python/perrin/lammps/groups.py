@@ -297,8 +297,6 @@ class Groups:
             return
         if style not in ("create", "set"):
             raise NotUnderstood(f"velocity {group} {style}")
-        if self.units.style != "lj":
-            raise NotUnderstood(f"velocity {group} {style} in units {self.units.style}")
         who = self.members(group)
         v = self.own_velocities(line)
         if style == "set":
@@ -340,11 +338,11 @@ class Groups:
             self.result.changed.append((line, "velocities are drawn anew, at this temperature"))
             return
         a = self.start
-        if a.v is None or self.units.style != "lj":
-            raise NotUnderstood(f"velocity all scale in units {self.units.style}" if a.v is not None
-                                else "velocity all scale of particles at rest")
+        if a.v is None:
+            raise NotUnderstood("velocity all scale of particles at rest")
         free = self.dimension * (len(a.v) - 1)
-        now = float((a.masses_of(self.masses)[:, None] * a.v ** 2).sum()) / free
+        now = float((a.masses_of(self.masses)[:, None] * a.v ** 2).sum()) / free / (
+            self.units.thermal ** 2)
         self.rewrite().v *= np.sqrt(temperature / now)
 
     def flowing(self, words, line):
@@ -379,7 +377,7 @@ class Groups:
         v = np.random.default_rng(seed).normal(size=(len(m), 3)) / np.sqrt(m)
         v[:, self.dimension:] = 0
         v -= (m * v).sum(axis=0) / m.sum()
-        free = self.dimension * (len(m) - 1)
+        free, temperature = self.dimension * (len(m) - 1), temperature * self.units.thermal ** 2
         return v * np.sqrt(temperature * free / max((m * v ** 2).sum(), 1e-300)) if free else v * 0
 
 

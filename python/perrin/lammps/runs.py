@@ -83,8 +83,9 @@ class Runs:
         motion = fixes.Motion(self, moved, steps)
         made = motion.integrators()
         self.result.changed += motion.notes
+        self.stop_or_go(made, steps, line)
         deform, shear = self.box_changes(moved, step, steps, line)
-        stage = {"type": "md", "steps": steps, **self.moving(made, held, step)}
+        stage = {"type": "md", "steps": steps, **self.moving(made, held, step, steps)}
         if deform is not None and steps:
             stage["deform"] = deform
         if shear is not None and steps:
@@ -187,7 +188,20 @@ class Runs:
             self.groups.update({self.centers: {"types": list(self.bodies.settings)}, **made})
             self.rigid_groups = dict(zip(map(id, rigid.values()), made))
 
-    def moving(self, made, held, step):
+    def stop_or_go(self, made, steps, line):
+        """Particles that no fix moves keep their velocities in LAMMPS and have none in a job, which
+        is told when a later run moves them."""
+        if made and self.stopped is not None:
+            self.result.changed.append((self.stopped, "no fix moves particles in this run: they "
+                                        "have lost their velocities when a later one does"))
+            self.stopped = None
+        moves = self.velocity is not None or self.part > 1 or self.ran
+        if not moves and (self.atoms is not None or self.data_particles is not None):
+            moves = self.start.v is not None and bool(np.any(self.start.v))
+        if not made and steps and (moves or self.atoms is None):
+            self.stopped = line
+
+    def moving(self, made, held, step, steps):
         """"integrator" or "integrators" of a stage; what no fix moves is frozen."""
         step = self.units.time(step)
         kept = []  # (group, integrator, line) of those whose forces are set to 0
@@ -197,11 +211,13 @@ class Runs:
                 continue
             self.check_held(fix)
             self.keeps_velocity(fix, made)
-            velocity = [v or 0 for v in self.set_velocities.get(fix.group, [0, 0, 0])]
+            velocity = [(v or 0) / self.units.of_time
+                        for v in self.set_velocities.get(fix.group, [0, 0, 0])]
             kept.append((fix.group, {"type": "moving", "velocity": velocity} if any(velocity)
                          else {"type": "frozen"}, fix.line))
-        if not made and not kept:
-            return {"integrator": {"type": "frozen", "timestep": step}}
+        if not made and not kept:  # frozen particles would lose their velocities
+            still = "frozen" if steps else "velocity_verlet"
+            return {"integrator": {"type": still, "timestep": step}}
         if len(made) == 1 and made[0][0] == "all" and not kept:
             _, integrator, line = made[0]
             if self.constrained:

@@ -70,7 +70,10 @@ class System:
             raise NotUnderstood(f"create_atoms {style}")
         count = {"box": 0, "region": 1, "single": 3, "random": 3}[style]
         words, rest = rest[:count], rest[count:]
-        said = options(rest, {"units": 1, "mol": 2, "rotate": 4, "overlap": 1, "maxtry": 1})
+        try:
+            said = options(rest, {"units": 1, "mol": 2, "rotate": 4, "overlap": 1, "maxtry": 1})
+        except NotUnderstood as error:
+            raise NotUnderstood(f"create_atoms with {error}") from None
         if "overlap" in said and style != "random":
             raise NotUnderstood(f"create_atoms {style} with overlap")
         if style == "single":
