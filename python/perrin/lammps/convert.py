@@ -62,8 +62,9 @@ class Script(System, Boxes, Groups, Styles, Charges, Linking, Molecules, Replica
         self.thermo, self.fields, self.ran, self.friction = None, [], False, False
         self.steps, self.seed, self.lost = 0, None, False
         self.step_known = True  # not behind a minimisation, whose number of steps is open
-        self.set_velocities, self.part, self.adapted = {}, 1, set()
-        self.held_groups, self.stopped = set(), None  # a run that nothing moves
+        self.part, self.adapted = 1, set()
+        self.held_groups = {}  # {a group of fix setforce: its parts and integrators}
+        self.stopped = None    # the line of a run that nothing moves
         self.kspace, self.slab, self.special_charges = None, None, (0.0, 0.0, 0.0)
         self.dielectric, self.charges = 1.0, {}
         self.data_particles, self.rewritten = None, False

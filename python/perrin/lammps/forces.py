@@ -63,10 +63,11 @@ class Pairs:
 
     def again(self, words, line):
         style = base(words[0])
-        if style not in KEPT:
+        if style in PAIRS and style not in KEPT:
             raise NotUnderstood(f"pair_style {style} again, which keeps its coefficients")
         self.styles, self.lines = [(style, words[1:])], [line]
-        self.coefficients = {key: rest[:KEPT[style]] for key, rest in self.coefficients.items()}
+        self.coefficients = {key: rest[:KEPT.get(style)]
+                             for key, rest in self.coefficients.items()}
 
     def coefficient(self, words, types, line):
         self.coefficient_lines.append(line)

@@ -23,10 +23,11 @@ class Groups:
             if style == "clear":
                 self.groups[name] = {"ids": []}
             return
+        if name == "all":  # has all of them already
+            self.result.no_effect.append(line)
+            return
         made = self.definition(name, style, rest, line)
         before = self.groups.get(name)
-        if name == "all" and name in self.groups:
-            raise NotUnderstood("group all, which has all particles")
         if before is None:
             self.groups[name] = made
             return
@@ -305,8 +306,6 @@ class Groups:
             for k, word in enumerate(words[:3]):
                 if word != "NULL":
                     v[who, k] = self.number(word) * scale[k] + v[who, k] * summed(words)
-            self.set_velocities[group] = [None if w == "NULL" else self.number(w) * scale[k]
-                                          for k, w in enumerate(words[:3])]
         else:
             self.result.changed.append((line, "velocities are drawn with other random numbers"))
             v[who] = self.drawn(who, self.number(words[0]), int(self.number(words[1]))) + \

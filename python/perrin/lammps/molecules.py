@@ -11,7 +11,7 @@ LISTS = {"Bonds": 2, "Angles": 3, "Dihedrals": 4, "Impropers": 4}
 NUMBERS = {"Coords": 3, "Types": 1, "Charges": 1, "Diameters": 1, "Masses": 1, "Molecules": 1}
 PASSED = ("Special Bond Counts", "Special Bonds", "Shake Flags", "Shake Atoms",
           "Shake Bond Types", "Fragments")
-COUNTED = ("atoms", "bonds", "angles", "dihedrals", "impropers")
+COUNTED = ("atoms", "bonds", "angles", "dihedrals", "impropers", "fragments")
 OFFSETS = {"toff": "Types", "boff": "Bonds", "aoff": "Angles", "doff": "Dihedrals",
            "ioff": "Impropers"}
 

@@ -8,6 +8,7 @@ from perrin.importing.write import Commented
 from perrin.lammps import fixes, forces, reactions
 from perrin.lammps.bodies import bodies_of
 from perrin.lammps.fields import field, weights
+from perrin.lammps.held import Held
 from perrin.lammps.insertion import Insertion
 from perrin.lammps.swap import Swap
 from perrin.lammps.turns import in_turns
@@ -17,7 +18,7 @@ WITHOUT = {"aveforce": ": a job has no group whose particles all have their mean
            "wall/reflect": ": a job has no walls that turn velocities round; lj_wall repels"}
 
 
-class Runs:
+class Runs(Held):
     """A part of perrin.lammps.convert.Script, whose members it uses."""
 
     def do_minimize(self, rest, line):
@@ -31,19 +32,6 @@ class Runs:
         stage.update(self.held_apart(made, held) if held else {"integrator": made})
         self.stage(stage, line)
         self.step_known = False
-
-    def held_apart(self, fire, held):
-        """The integrators of a minimisation in which some particles stay where they are."""
-        for fix in held:
-            self.check_held(fix)
-        names = list(dict.fromkeys(fix.group for fix in held))
-        if "all" in names:
-            return {"integrator": {"type": "frozen", "timestep": self.units.time(
-                self.keyword("dt"))}}
-        own = [self.use(name) for name in names]
-        return {"integrators": [
-            *({"type": "frozen", "group": name, "timestep": self.units.time(self.keyword("dt"))}
-              for name in own), Commented({**fire, "group": self.rest_of(own)}, fire.line)]}
 
     def do_timestep(self, rest, line):
         self.timestep = self.number(rest[0])
@@ -209,12 +197,7 @@ class Runs:
             if fix.style == "move":
                 kept.append((fix.group, self.prescribed(fix), fix.line))
                 continue
-            self.check_held(fix)
-            self.keeps_velocity(fix, made)
-            velocity = [(v or 0) / self.units.of_time
-                        for v in self.set_velocities.get(fix.group, [0, 0, 0])]
-            kept.append((fix.group, {"type": "moving", "velocity": velocity} if any(velocity)
-                         else {"type": "frozen"}, fix.line))
+            kept += [(group, integrator, fix.line) for group, integrator in self.held(fix, made)]
         if not made and not kept:  # frozen particles would lose their velocities
             still = "frozen" if steps else "velocity_verlet"
             return {"integrator": {"type": still, "timestep": step}}
@@ -246,34 +229,6 @@ class Runs:
                                 "group": self.rest_of(list(named.values()))})
         return {"integrators": integrators}
 
-    def check_held(self, fix):
-        """fix setforce, freeze: all forces are 0."""
-        if fix.style == "freeze":
-            return
-        if len(fix.words) > 3:
-            raise NotUnderstood(f"fix setforce with {fix.words[3]}", fix.line)
-        if any(w == "NULL" or self.number(w) for w in fix.words[:self.dimension]):
-            raise NotUnderstood(f"fix {fix.style} of a part of the forces: in a job particles "
-                                "move along all axes or along none", fix.line)
-
-    def keeps_velocity(self, fix, made):
-        """Particles without forces that an integrator moves keep their velocities: those that the
-        script has set for the group, in a job."""
-        first = fix.group not in self.held_groups
-        self.held_groups.add(fix.group)
-        if not first or not any(group in ("all", fix.group) for group, _, _ in made):
-            return
-        told, start = self.ran or self.part > 1 or self.velocity is not None, self.atoms
-        if not told and self.data is not None and fix.group not in self.set_velocities:
-            start = self.start
-        if not told and start is not None and start.v is not None:
-            wanted = [v or 0 for v in self.set_velocities.get(fix.group, [0, 0, 0])]
-            told = bool(np.abs(start.v[self.members(fix.group)] - wanted).max(initial=0) > 1e-9)
-        if told:
-            self.result.changed.append((fix.line, "particles without forces rest, or go on at the "
-                                        "velocity that is set for the group; in LAMMPS each at "
-                                        "that which it has"))
-
     def beside_others(self, integrator, line, what="other integrators"):
         """The barostat of nose_hoover acts on its own particles; that of bussi on all."""
         if integrator["type"] != "nose_hoover" or "barostat" not in integrator:
@@ -283,23 +238,6 @@ class Runs:
                                           "rescaling, of the same ensemble"))
         kept = {k: v for k, v in integrator.items() if k != "chain"}
         return {**kept, "type": "bussi"}
-
-    def prescribed(self, fix):
-        """The integrator of `fix move`: linear or wiggle."""
-        kind, words = fix.words[0], fix.words[1:]
-        scale = [1, 1, 1] if words[-2:] == ["units", "box"] or self.lattice is None \
-            else self.lattice.spacing
-        if kind not in ("linear", "wiggle"):
-            raise NotUnderstood(f"fix move {kind}: expected linear or wiggle")
-        numbers = [self.number(w) * s if w != "NULL" else None for w, s in zip(words[:3], scale)]
-        if None in numbers[:self.dimension]:
-            raise NotUnderstood(f"fix move {kind} with NULL: other forces move these particles "
-                                "along that axis")
-        numbers = [v or 0 for v in numbers]
-        if kind == "linear":
-            return {"type": "moving", "velocity": [v / self.units.of_time for v in numbers]}
-        return {"type": "moving", "velocity": [0, 0, 0], "oscillation": {
-            "amplitude": numbers, "period": self.units.time(self.number(words[3]))}}
 
     def covered(self, names):
         """Whether every particle is in one of the groups, as far as that is known."""
@@ -488,8 +426,9 @@ class Runs:
 
     def do_fix_modify(self, rest, line):
         words = dict(zip(rest[1::2], rest[2::2]))
-        if set(words) - {"energy", "temp", "press", "virial", "bodyforces"}:
-            raise NotUnderstood(f"fix_modify {rest[1]}")
+        other = set(rest[1::2]) - {"energy", "temp", "press", "virial", "bodyforces"}
+        if other:
+            raise NotUnderstood(f"fix_modify {' '.join(sorted(other))}")
         fix = self.fixes.get(rest[0])
         if fix is not None and "temp" in words:
             group, style, _ = self.computes.get(words["temp"], (None, "temp", []))
