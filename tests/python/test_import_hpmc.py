@@ -228,6 +228,6 @@ sim.operations.updaters.append(resize)"""
         assert np.linalg.norm(d - edge * np.round(d / edge), axis=1).min() > 0.5 - 1e-5
     rare = imported(tmp_path, BEGIN % (0.5, 0.5, lines % 40, 70))
     assert [s["type"] for s in rare.job["stages"]] == ["md", "monte_carlo"]
-    quick = imported(tmp_path, BEGIN % (0.5, 0.5, "sim.operations.updaters.append("
-                                        "hoomd.hpmc.update.QuickCompress(10, hoomd.Box.cube(6)))", 5))
+    press = "hoomd.hpmc.update.QuickCompress(10, hoomd.Box.cube(6))"
+    quick = imported(tmp_path, BEGIN % (0.5, 0.5, f"sim.operations.updaters.append({press})", 5))
     assert any("hpmc.update.QuickCompress" in why for _, why in quick.not_understood)

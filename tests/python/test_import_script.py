@@ -251,7 +251,7 @@ def test_templates_that_are_listed(tmp_path, line, said):
 
 def test_bodies_of_a_template(tmp_path):
     """Molecules at random are turned, not bent: one kind of body, in 27 of them on the lattice."""
-    text = TEMPLATES.replace("region box block 0 2 0 2 0 2", "region box block 0 3 0 3 0 3").replace(
+    text = TEMPLATES.replace("block 0 2 0 2 0 2", "block 0 3 0 3 0 3").replace(
         "create_atoms 0 single 0.4 0.5 0.6 mol bent 7 rotate 40 1 2 -1",
         "create_atoms 0 box mol bent 7").replace("fix 1 all nve",
                                                  "fix 1 all rigid/small molecule mol bent")

@@ -193,8 +193,8 @@ class Runs:
             self.keep(stage, "sweeps", steps)
             return
         turns = max(min(steps // resize_period(self), TURNS), 1)
-        self.near(deform.line, f"the box changes in {turns} turns, of each of which the steps count "
-                               "beside the sweeps")
+        self.near(deform.line, f"the box changes in {turns} turns, whose steps count beside the "
+                               "sweeps")
         self.box = before
         for k in range(turns):
             part = steps * (k + 1) // turns - steps * k // turns

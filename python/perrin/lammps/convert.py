@@ -65,6 +65,7 @@ class Script(System, Boxes, Groups, Styles, Charges, Linking, Molecules, Replica
         self.part, self.adapted = 1, set()
         self.held_groups = {}  # {a group of fix setforce: its parts and integrators}
         self.stopped = None    # the line of a run that nothing moves
+        self.dynamics = False  # whether there was a run, beside minimisations
         self.kspace, self.slab, self.special_charges = None, None, (0.0, 0.0, 0.0)
         self.dielectric, self.charges = 1.0, {}
         self.data_particles, self.rewritten = None, False

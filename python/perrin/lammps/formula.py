@@ -30,8 +30,8 @@ TOKEN = re.compile(r"\s*(?:(\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)|(
 
 class Formula:
     """value(): of the text. word(name): the number of a word that is no function; call(name,
-    arguments): of a function that is none of FUNCTIONS; without arguments of what kind they are, numbers
-    or the name of a group, or None."""
+    arguments): of a function that is none of FUNCTIONS; without arguments of what kind they are,
+    numbers or the name of a group, or None."""
 
     def __init__(self, text, word, call):
         self.text, self.word, self.call, self.at = text, word, call, 0

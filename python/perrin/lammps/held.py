@@ -26,7 +26,7 @@ class Held:
         moved = [group for group, _, _ in made if group not in self.rigid_groups.values()]
         if not moved:
             return [(fix.group, {"type": "frozen"})]
-        if self.velocity is not None or self.ran or self.part > 1:
+        if self.velocity is not None or self.dynamics:
             return self.at_rest_of_all(fix)
         try:
             who, start = self.members(fix.group), self.start
@@ -72,9 +72,8 @@ class Held:
             return {"integrator": {"type": "frozen", "timestep": self.units.time(
                 self.keyword("dt"))}}
         own = [self.use(name) for name in names]
-        return {"integrators": [
-            *({"type": "frozen", "group": name, "timestep": self.units.time(self.keyword("dt"))}
-              for name in own), Commented({**fire, "group": self.rest_of(own)}, fire.line)]}
+        return {"integrators": [*({"type": "frozen", "group": name} for name in own),
+                                Commented({**fire, "group": self.rest_of(own)}, fire.line)]}
 
     def prescribed(self, fix):
         """The integrator of `fix move`: linear or wiggle."""

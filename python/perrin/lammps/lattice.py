@@ -57,9 +57,9 @@ class Lattice:
             volume = abs(np.linalg.det(self.vectors))
             scale = (len(self.basis) / volume / scale) ** (1 / dimension)
         self.vectors = self.vectors @ rotation.T * scale
-        self.shift = origin @ self.vectors
         corners = np.array(list(itertools.product((0, 1), repeat=3))) @ self.vectors
         self.spacing = spacing * scale if spacing is not None else np.ptp(corners, axis=0)
+        self.shift = origin * self.spacing  # along the axes of the box, whatever orient says
         self.scale = scale
 
     def points(self, low, high, periodic):

@@ -84,6 +84,7 @@ class Runs(Held):
             return
         self.react(stage)
         self.stage(stage, line)
+        self.dynamics |= steps > 0
 
     def box_changes(self, moved, step, steps, line):
         """`deform` and `shear` of a stage, which has one of the two: the shear."""
@@ -332,10 +333,12 @@ class Runs(Held):
 
     def unlike_fields(self, stage):
         """Fields that know lengths of the box, or the step, in a stage that changes these."""
-        there = {force.line for _, force in self.fields}
-        changes = "deform" in stage or '"barostat"' in json.dumps(stage)
-        told = [(of, "a field with places, in a box whose edges change")
-                for of in self.of_box if changes]
+        there = {force.line: None for _, force in self.fields}
+        deforms = {"deform", "shear"} & set(stage)
+        told = [(of, "a field in a run that deforms the box, which a job does not have")
+                for of in there if deforms]
+        told += [(of, "a field with places, in a box whose edges change") for of in self.of_box
+                 if "deform" in stage or '"barostat"' in json.dumps(stage)]
         told += [(of, "a place that changes with the step, in a minimisation or with another time "
                   "step") for of, step in self.of_time
                  if step != self.keyword("dt") or stage.get("integrator", {}).get("type") == "fire"]
