@@ -431,7 +431,7 @@ def test_what_is_listed(tmp_path, name, change, said):
 
 
 @pytest.mark.parametrize("words, said", [
-    ("10 5 0 0 4711 2.0 -4.0 0.5 mol water", "the keyword mol"),
+    ("10 5 0 0 4711 2.0 -4.0 0.5 mol water", "fix gcmc of molecules"),
     ("10 5 0 0 4711 2.0 -4.0 0.5", "fix gcmc of molecules"),
     ("10 5 5 1 4711 2.0 -4.0 0.5 mcmoves 1 1 0", "moves of molecules"),
     ("10 5 5 1 4711 2.0 -4.0 0.5 region box", "the keyword region"),

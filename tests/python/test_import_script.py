@@ -282,6 +282,7 @@ def test_random_places(tmp_path):
 
 
 @pytest.mark.parametrize("line, said", [
+    ("shell cd sub", "shell cd: files are looked for beside the script"),
     ("fix 3 all halt 10 v_x > 3 error soft", "fix halt: a run of a job has all its steps"),
     ("compute p all temp/partial 0 1 1\nfix 2 all temp/rescale 1 1 1 0 1\nfix_modify 2 temp p",
      "fix_modify temp of compute temp/partial"),
@@ -294,6 +295,15 @@ def test_random_places(tmp_path):
      "fix 2 all adapt 1 pair soft a * * v_a", "in fix adapt: expected ramp()")])
 def test_what_is_listed(tmp_path, line, said):
     assert any(said in why for why in told(job_of(tmp_path, liquid(line, "p p s"))))
+
+
+def test_particles_that_move_twice(tmp_path):
+    """LAMMPS integrates them twice in a step."""
+    for lines, twice in (("fix 2 few nve", True), ("unfix 1\nfix 2 few nve", False),
+                         ("group g id 60:90\nfix 1 g nve\nfix 2 few nvt temp 1 1 1", True),
+                         ("group g id 71:90\nfix 1 g nve\nfix 2 few nvt temp 1 1 1", False)):
+        changed = [why for _, why in job_of(tmp_path, liquid(lines)).changed]
+        assert any("move the same particles" in why for why in changed) == twice
 
 
 def test_settings_that_begin_anew(tmp_path):

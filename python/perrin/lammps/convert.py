@@ -22,7 +22,7 @@ from perrin.lammps.watch import Watch
 NO_EFFECT = {"neighbor", "newton", "processors", "thermo_modify", "thermo_style",
              "echo", "log", "print", "package", "suffix", "timer", "comm_modify",
              "comm_style", "atom_modify", "info", "min_style", "min_modify", "balance",
-             "shell", "label", "compute_modify", "write_data",
+             "label", "compute_modify", "write_data",
              "write_restart", "write_dump", "write_coeff"}
 # What begins another job where a run has been: other forces, other velocities.
 FORCES = {"pair_style", "pair_coeff", "pair_modify", "bond_style", "bond_coeff", "angle_style",

@@ -104,6 +104,11 @@ class Flow:
                     self.run_line(line, text)
                 return
 
+    def do_shell(self, rest, line):
+        if rest[0] == "cd":
+            raise NotUnderstood("shell cd: files are looked for beside the script")
+        self.result.no_effect.append(line)
+
     def do_include(self, rest, line):
         path = self.file(rest[0])
         if not os.path.exists(path):

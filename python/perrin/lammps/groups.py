@@ -33,7 +33,7 @@ class Groups:
             return
         for key in ("types", "ids", "molecules"):
             if key in before and key in made:
-                both = {key: [*before[key], *made[key]]}
+                both = {key: joined(before[key], made[key])}
                 break
         else:
             first, second = self.hidden(name, before), self.hidden(name, made)
@@ -389,6 +389,15 @@ def become(made, other):
     """A definition, wherever it is kept, is another one."""
     made.clear()
     made.update(other)
+
+
+def joined(first, second):
+    """Types, or ids and molecules with their ranges, of two definitions."""
+    if any(isinstance(entry, str) for entry in first + second):
+        return sorted({*first, *second}, key=int)
+    ends = [entry if isinstance(entry, list) else [entry, entry] for entry in first + second]
+    return ranges(np.unique(np.concatenate([np.arange(a, b + 1) for a, b in ends]
+                                           or [np.zeros(0, int)])))
 
 
 def ranges(ids):

@@ -29,7 +29,8 @@ class Insertion:
         self.every, self.exchanges, self.moves, self.kind = (int(script.number(w))
                                                              for w in words[:4])
         if not self.kind or "mol" in words[8:]:
-            raise NotUnderstood("fix gcmc of molecules", fix.line)
+            raise NotUnderstood("fix gcmc of molecules: a job exchanges particles, and rigid "
+                                "bodies by \"insertion\" of the type of their centres", fix.line)
         said = options(words[8:], KEYS)
         if "min" in said or "overlap_cutoff" in said or "charge" in said:
             raise NotUnderstood("fix gcmc with min, overlap_cutoff or charge", fix.line)

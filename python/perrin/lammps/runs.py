@@ -72,6 +72,7 @@ class Runs(Held):
         made = motion.integrators()
         self.result.changed += motion.notes
         self.stop_or_go(made, steps, line)
+        self.moved_twice([f for f in moved if f.style in fixes.MOVING])
         deform, shear = self.box_changes(moved, step, steps, line)
         stage = {"type": "md", "steps": steps, **self.moving(made, held, step, steps)}
         if deform is not None and steps:
@@ -176,6 +177,18 @@ class Runs(Held):
             self.centers = self.free_name("bodies")
             self.groups.update({self.centers: {"types": list(self.bodies.settings)}, **made})
             self.rigid_groups = dict(zip(map(id, rigid.values()), made))
+
+    def moved_twice(self, movers):
+        """Particles that several fixes integrate: LAMMPS moves them by each of them."""
+        for k, fix in enumerate(movers):
+            others = {other.group for other in movers[:k] if other is not fix}
+            twice = bool(others) and (fix.group == "all" or "all" in others)
+            if others and not twice and (self.atoms is not None or self.data_particles is not None):
+                twice = any((self.members(fix.group) & self.members(name)).any()
+                            for name in others)
+            if twice:
+                self.result.changed.append((fix.line, "several fixes move the same particles: in "
+                                            "LAMMPS by each of them, in the job by one"))
 
     def stop_or_go(self, made, steps, line):
         """Particles that no fix moves keep their velocities in LAMMPS and have none in a job, which
