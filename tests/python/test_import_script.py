@@ -312,6 +312,8 @@ def test_settings_that_begin_anew(tmp_path):
     lines = "pair_coeff 1 1 1.0 1.0 1.6\n%spair_style lj/cut 2.0"
     made = job_of(tmp_path, liquid(lines % "")).job["forces"][0]
     assert made["cutoff"] == 2.0 and not any("cutoff" in pair for pair in made["pairs"])
+    made = job_of(tmp_path, liquid("pair_modify shift yes\n" + lines % "")).job["forces"][0]
+    assert made["truncation"] == "energy_shift"
     made = job_of(tmp_path, liquid("pair_modify shift yes\n" + lines % "pair_style morse 2.0\n" +
                                    "\npair_coeff * * 1 1")).job["forces"][0]
     assert made["type"] == "lennard_jones" and "truncation" not in made

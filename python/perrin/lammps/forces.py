@@ -41,7 +41,7 @@ class Pairs:
     def style(self, words, line):
         """pair_style; the same one again keeps the coefficients, with its own cut-offs."""
         if not self.mixed and self.styles and not words[0].startswith("hybrid") and \
-                self.styles[0][0] == base(words[0]) and self.coefficients:
+                self.styles[0][0] == base(words[0]):
             self.again(words, line)
             return
         self.styles, self.coefficients, self.lines = [], {}, [line]
@@ -63,7 +63,7 @@ class Pairs:
 
     def again(self, words, line):
         style = base(words[0])
-        if style in PAIRS and style not in KEPT:
+        if self.coefficients and style in PAIRS and style not in KEPT:
             raise NotUnderstood(f"pair_style {style} again, which keeps its coefficients")
         self.styles, self.lines = [(style, words[1:])], [line]
         self.coefficients = {key: rest[:KEPT.get(style)]

@@ -97,9 +97,8 @@ def weighted(script, forces, pairs, charges):
             raise NotUnderstood(f"special_bonds with the weight {pairs[2]} of pairs three bonds "
                                 "apart, and other pair styles than Lennard-Jones")
         for force in acting:
-            if force.get("truncation", "cut") != "cut" or "tail" in force or "energy" in force:
-                script.result.changed.append((script.pairs.lines[-1], "pairs three bonds apart "
-                                              "have Lennard-Jones without shift and without end"))
+            script.result.changed.append((script.pairs.lines[-1], "pairs three bonds apart have "
+                                          "Lennard-Jones without shift and without end"))
             made.append({"type": "special_pairs", "scale": pairs[2], "pairs": [
                 {k: e[k] for k in ("types", "epsilon", "sigma")} for e in force["pairs"]]})
     if charges[2]:

@@ -50,8 +50,15 @@ class Watch:
         made = {"type": "xtc" if style == "xtc" else "trajectory", "stride": stride}
         if style != "xtc":
             made["quantities"] = quantities
-        self.watch(("dump", rest[0]), lambda: {**made, **self.within(rest[1])}, line)
+        self.watch(("dump", rest[0]), lambda: {**made, **self.of_dump(rest[1], line)}, line)
         self.dumped[rest[0]] = made
+
+    def of_dump(self, group, line):
+        """The group of a dump; where particles come and go a job has none."""
+        if group == "all" or not self.reservoir:
+            return self.within(group)
+        self.result.changed.append((line, "frames have all particles"))
+        return {}
 
     def do_dump_modify(self, rest, line):
         """What changes how often frames are written, or which particles they have."""
