@@ -24,6 +24,7 @@ EXCLUDED = {"bond": "bonds", "1-3": "angles", "angle": "angles", "1-4": "dihedra
             "dihedral": "dihedrals"}
 TUNERS = ("hoomd.tune.ParticleSorter", "hoomd.tune.LoadBalancer",  # of speed alone
           "hoomd.md.tune.NeighborListBuffer")
+FIELDS = ("constant_force", "external_formula", "lj_wall", "active_force")
 TURNS = 100  # in which the box changes in a run of Monte Carlo, at most
 UNTIL_CONVERGED = 100000  # steps of a minimisation that goes on until it has converged
 
@@ -350,6 +351,10 @@ class Runs:
 
     def keep(self, stage, unit, steps):
         """Adds a stage, or its steps to those of the last one where nothing else is different."""
+        for force in self.job_forces if "deform" in stage else ():
+            if force["type"] in FIELDS:
+                self.list_line("a field in a run that deforms the box, which a job does not have",
+                               getattr(force, "line", None))
         self.steps += steps
         if steps == 0 and not stage[unit]:
             self.zero = stage
