@@ -282,6 +282,9 @@ def test_random_places(tmp_path):
 
 
 @pytest.mark.parametrize("line, said", [
+    ("neigh_modify delay 0 include few", "neigh_modify include few"),
+    ("pair_modify compute no", "pair_modify compute no"),
+    ("kspace_modify compute no", "kspace_modify compute no"),
     ("shell cd sub", "shell cd: files are looked for beside the script"),
     ("fix 3 all halt 10 v_x > 3 error soft", "fix halt: a run of a job has all its steps"),
     ("compute p all temp/partial 0 1 1\nfix 2 all temp/rescale 1 1 1 0 1\nfix_modify 2 temp p",
@@ -321,6 +324,20 @@ def test_settings_that_begin_anew(tmp_path):
                           ("fene\nspecial_bonds dihedral no", ["bonds", "angles", "dihedrals"])):
         text = BONDED.replace("special_bonds lj/coul 0 1 1", f"special_bonds {words}")
         assert job_of(tmp_path, text).job["neighbors"]["exclusions"] == wanted
+
+
+def test_packed_data(tmp_path):
+    (tmp_path / "packed.data").write_bytes(b"\x1f\x8b\x08\x00")
+    assert "is packed" in told(job_of(tmp_path, "read_data packed.data\n"))[0]
+
+
+@pytest.mark.parametrize("words, said", [("mom no", "no drift"), ("rot yes", "angular momentum"),
+                                         ("mom yes rot no", None)])
+def test_drawn_velocities(tmp_path, words, said):
+    result = job_of(tmp_path, liquid(f"velocity all create 1.0 7 {words}"))
+    assert result.job["velocity"] == {"temperature": 1.0} and not result.not_understood
+    notes = [why for _, why in result.changed if "drawn velocities" in why]
+    assert notes == [] if said is None else len(notes) == 1 and said in notes[0]
 
 
 @pytest.mark.parametrize("lines, wanted", [

@@ -226,6 +226,8 @@ class Groups:
                 else:
                     excluded.append((line, kind, words[:take]))
                 words = words[take:]
+            elif word == "include" and words[0] != "all":
+                raise NotUnderstood(f"neigh_modify include {words[0]}: pairs of all particles act")
             elif word == "collection/type":
                 words = words[1 + int(words[0]):]
             else:
@@ -295,6 +297,7 @@ class Groups:
                 self.velocity is not None or self.atoms is not None and self.atoms.v is not None)):
             self.velocity = Commented({"temperature": self.number(words[0])}, line)
             self.seed = int(self.number(words[1]))
+            self.drift(words, line)
             return
         if style not in ("create", "set"):
             raise NotUnderstood(f"velocity {group} {style}")
@@ -310,6 +313,14 @@ class Groups:
             self.result.changed.append((line, "velocities are drawn with other random numbers"))
             v[who] = self.drawn(who, self.number(words[0]), int(self.number(words[1]))) + \
                 v[who] * summed(words)
+
+    def drift(self, words, line):
+        """What velocities that a job draws have, and have not."""
+        said = set(zip(words, words[1:]))
+        if ("mom", "no") in said:
+            self.result.changed.append((line, "drawn velocities have no drift"))
+        if ("rot", "yes") in said:
+            self.result.changed.append((line, "drawn velocities have an angular momentum"))
 
     def at_rest(self, group, words, line):
         """velocity zero linear: drawn velocities have no drift; others lose it."""

@@ -16,6 +16,8 @@ class Styles:
         words = list(rest)
         while words:
             key = words.pop(0)
+            if key == "compute" and words[0] == "no":
+                raise NotUnderstood("pair_modify compute no: pairs of a job act")
             if key in ("table", "table/disp", "compute", "tabinner"):
                 words = words[1:]
             elif key in known:

@@ -164,6 +164,10 @@ class System:
             self.lost = True
             raise NotUnderstood(f"the data file {rest[0]} is not beside the script: nothing that "
                                 "follows was read")
+        with open(path, "rb") as file:
+            if file.read(2) == b"\x1f\x8b":
+                self.lost = True
+                raise NotUnderstood(f"the data file {rest[0]} is packed: unpack it by gunzip")
         self.data, self.data_path, self.system_line = Data(path), path, line
         self.data_particles, self.rewritten = None, False
         for kind in ("atom", *self.bonded):  # types that no particle of the file has
