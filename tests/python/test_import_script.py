@@ -240,7 +240,7 @@ def test_dumps(tmp_path):
     ("molecule two nothing.mol", "the file nothing.mol is not there"),
     ("molecule two bent.mol scale 2", "molecule with scale"),
     ("create_atoms 1 box basis 1 2", "create_atoms with the keyword basis"),
-    ("fix 7 all gcmc 10 10 10 0 77 1 1 1 mol bent", "fix gcmc of molecules"),
+    ("fix 7 all gcmc 10 10 0 0 77 1 1 1 mol bent", "fix gcmc of molecules"),
     ("fix 8 all deposit 10 0 10 77 mol bent", "fix deposit")])
 def test_templates_that_are_listed(tmp_path, line, said):
     text = TEMPLATES.replace("boff 1", "boff 1 toff 1") if "beyond" in said else TEMPLATES

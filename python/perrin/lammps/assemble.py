@@ -97,7 +97,12 @@ def system(script):
     result = script.result
     periodic = [b in ("p", "pp") for b in script.boundary]
     if script.bodies is not None:
-        made = own_start(script, script.bodies.start, periodic)
+        start = script.bodies.start
+        if script.reservoir:  # bodies that come and go: a file of centres alone
+            start.extra.clear()
+            result.changed.append((script.system_line, "bodies that are there at the start all "
+                                   "look the same way"))
+        made = own_start(script, start, periodic)
     elif script.data is not None and script.rewritten:
         made = own_start(script, script.start, periodic)
     elif script.data is not None:
