@@ -96,6 +96,10 @@ def test_groups_are_static(tmp_path):
     assert members(result, held[0]) == set(range(70))
     assert members(result, held[1]) == {*range(70), 79}
     assert any("at the velocity that it has" in why for _, why in result.changed)
+    parts = job_of(tmp_path, liquid("fix 2 few setforce 0 0 0\nvelocity few set 0 0 0\nrun 5\n"
+                                    "pair_coeff 1 1 1.1 1.0\ngroup few id 80"))
+    assert [job["groups"]["few"] for job in parts.jobs[:1]] == [{"ids": [[0, 69]]}]
+    assert {"ids": [[0, 69], 79]} in parts.jobs[1]["groups"].values()
     late = job_of(tmp_path, liquid("run 5\ngroup late region inner\nfix 2 late addforce 1 0 0"))
     assert "by a region after a run" in told(late)[0]
 

@@ -40,12 +40,13 @@ class Groups:
             both = {"or": [first, second]} if "unknown" not in {**before, **made} else \
                 {"unknown": f"the group {name}, of which a part is not known"}
         self.part_of_others(name)
-        if self.ran and any(name in (force.get("on"), *force.get("groups", []))
-                            for _, force in self.fields):
+        later = self.ran or self.part > 1  # what has used it keeps it
+        if later and any(name in (force.get("on"), *force.get("groups", []))
+                         for _, force in self.fields):
             self.groups[name] = {"unknown": f"the group {name}, which gets other particles after a "
                                             "run"}
             raise NotUnderstood("a group of a field that gets other particles after a run")
-        if self.ran:
+        if later:
             self.groups[name] = both
         else:
             become(before, both)
