@@ -145,6 +145,80 @@ run 40
 """ % "extra/special/per/atom 40 extra/angle/per/atom 2"
 CHAINS = (CHARMM % "pair_style lj/charmm/coul/charmm/implicit 4.0 5.5 3.0 5.0").replace(
     "3 180 1.0", "3 180 0").replace("2 0 0.5", "2 0 0")
+FOLDER_FILES["bent.mol"] = """a bent molecule
+
+3 atoms
+2 bonds
+1 angles
+
+Coords
+
+1 0.5 0.0 0.1
+2 1.4 0.2 0.0
+3 0.3 1.0 -0.2
+
+Types
+
+1 1
+2 2
+3 2
+
+Charges
+
+1 -0.6
+2 0.3
+3 0.3
+
+Bonds
+
+1 1 1 2
+2 1 1 3
+
+Angles
+
+1 1 2 1 3
+"""
+TEMPLATES = """units lj
+atom_style full
+lattice sc 0.03
+region box block 0 2 0 2 0 2
+create_box 3 box bond/types 2 angle/types 1 extra/bond/per/atom 2 %s
+mass * 1.5
+molecule bent bent.mol boff 1
+create_atoms 0 single 0.4 0.5 0.6 mol bent 7 rotate 40 1 2 -1
+create_atoms 1 single 1.1 0.6 0.8 mol bent 7 rotate 110 0 1 1
+create_atoms 0 single 0.7 1.3 0.5 mol bent 7 rotate 200 1 0 1
+group few id 1:4
+pair_style lj/cut/coul/cut 2.5
+pair_coeff * * 1.0 0.9
+bond_style harmonic
+bond_coeff * 40 1.1
+angle_style harmonic
+angle_coeff 1 9.0 95
+special_bonds coul 1 1 1
+special_bonds lj 0 0 1
+velocity all set 0 0 0
+velocity few set 0.3 -0.2 0.1
+fix 1 all nve
+timestep 0.002
+run 40
+""" % "extra/angle/per/atom 1 extra/special/per/atom 6"
+REAL = """units real
+lattice fcc 5.3
+region box block 0 4 0 4 0 4
+create_box 1 box
+create_atoms 1 box
+group few id 1:60
+mass 1 39.9
+pair_style lj/cut 8.0
+pair_coeff 1 1 0.24 3.4
+velocity all set 0 0 0
+velocity few set 0.01 -0.005 0.002 units box
+displace_atoms few move 0.1 0.05 0.02 units box
+fix 1 all nve
+fix 2 all viscous 3.0
+run 60
+"""
 FIELDS = {
     "indent": field("fix 2 all indent 100.0 sphere 0.3 3.8 1.5 0.9"),
     "indent within": field("fix 2 all indent 30.0 sphere 3.1 3.6 3.3 3.0 side in units box"),
@@ -166,6 +240,19 @@ FIELDS = {
     "colloids": COLLOIDS,
     "colloids, shifted": COLLOIDS.replace("velocity", "pair_modify shift yes\nvelocity", 1),
     "bonds that are made": BONDED,
+    "a box that was changed": field(
+        "change_box all x scale 1.05 remap y final 0 4.4 units lattice\n"
+        "variable K equal -2^2*20+2^3^2\nfix 2 all indent ${K} sphere 0.3 4.1 1.5 0.9"),
+    "groups are static": field("group two type 2\ngroup both type 1\ngroup both id 240:256\n"
+                               "group ends union two few\ngroup few id 200\nset atom 1*30 type 1\n"
+                               "fix 3 both addforce 0.0 0.3 0.0\nfix_modify 3 energy yes\n"
+                               "fix 2 ends addforce 0.7 0.0 -0.4"),
+    "a hybrid has one style for a pair": (LIQUID % ("p p p", "")).replace(
+        "pair_style lj/cut 2.5", "pair_style hybrid lj/cut 2.5 morse 2.3").replace(
+        "pair_coeff 1 1", "pair_coeff * * lj/cut 1.0 1.0\npair_coeff 1 2 morse 1.1 5.0 1.2\n"
+        "pair_coeff 1 1 lj/cut").replace("pair_coeff 2 2", "pair_coeff 2 2 lj/cut"),
+    "molecules of a template": TEMPLATES,
+    "drag in units real": REAL,
     "no energy by types": LIQUID % ("p p p", "neigh_modify exclude type 1 2"),
     "no energy by groups": LIQUID % ("p p p", "group two type 2\n"
                                      "neigh_modify delay 0 exclude group two two"),
@@ -174,6 +261,10 @@ FIELDS = {
 }
 # Of several jobs: their last one is compared.
 IN_PARTS = {
+    "a field in a box that was deformed": field(
+        "unfix 1\nfix 8 all deform 1 x scale 1.1 y delta -0.1 0.2 z final 0.1 4.3 units lattice\n"
+        "run 20\nunfix 8\nfix 1 all nve\nfix 2 all indent 100.0 sphere 0.3 4.1 1.5 0.9").replace(
+            "velocity few set 0.3 -0.2 0.1\n", ""),
     "a field that ends": field("fix 2 all indent 100.0 sphere 0.3 3.8 1.5 0.9").replace(
         "run 40", "run 30\nunfix 2\nfix 3 all indent 60.0 cylinder y 0.2 3.9 0.8\n"
         "fix_modify 3 energy yes\nrun 40"),

@@ -3,6 +3,20 @@ in LAMMPS and keeps what it says in lammps_import.json."""
 import numpy as np
 
 FOLDER_FILES = {}
+FOLDER_FILES["two.mol"] = """two particles
+
+2 atoms
+
+Coords
+
+1 0.0 0.0 0.0
+2 0.8 0.0 0.0
+
+Types
+
+1 1
+2 1
+"""
 
 
 def data(name, atoms, box, style, masses, lists=None, more=""):

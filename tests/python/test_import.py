@@ -279,11 +279,11 @@ compute 5 all pe/atom
 print "nothing ${there} to see"
 kspace_style msm 1e-4
 variable i loop 3
-next i
-jump SELF top""")
+next j
+partition yes 1 run 5""")
     result = job_of(tmp_path, text)
     assert [(line.number, line.text.split()[0]) for line, _ in result.not_understood] == [
-        (13, "fix"), (16, "kspace_style"), (17, "variable"), (18, "next"), (19, "jump")]
+        (13, "fix"), (16, "kspace_style"), (18, "next"), (19, "partition")]
     assert "fix srd" in result.text and "NOT translated" in result.text
 
 

@@ -141,13 +141,13 @@ run 20000
 
 def test_exchange_of_places(tmp_path):
     """Two layers of n sites, m heavy particles among 2 n: the number k of those in the upper one
-    has the weight C(n, k) C(n, m - k) exp(-k dM g h/T). Samples are ten sweeps of 9 trials apart,
-    in which each of the m heavy ones is tried 15 times; their mean is within five standard
-    deviations of half as many independent ones."""
+    has the weight C(n, k) C(n, m - k) exp(-k dM g h/T). The mean is within five standard errors:
+    those of independent samples, with as many of them as the correlation time of k leaves."""
     result = job_of(tmp_path, LAYERS)
     assert not result.not_understood, result.not_understood
     stage, = result.job["stages"]
     assert stage["type"] == "monte_carlo" and stage["sweeps"] == 4000
+    result.texts[0] = result.text.replace('"system"', '"seed": 4711,\n  "system"', 1)
     with simulation(tmp_path, result) as sim:
         kinds = np.array(sim.type_names)[sim.types]
         height = sim.positions[:, 2].copy()
@@ -166,8 +166,10 @@ def test_exchange_of_places(tmp_path):
             up = sim.positions[:, 2] > height.mean()
             assert up.sum() == n
             counts.append((up & (kinds == "2")).sum())
+        apart = max(2 * perrin.autocorrelation_time(counts), 1)  # samples
+        assert apart < 20
         assert np.mean(counts) == pytest.approx(
-            mean, abs=5 * np.sqrt((square - mean ** 2) / (len(counts) / 2)))
+            mean, abs=5 * np.sqrt((square - mean ** 2) * apart / len(counts)))
 
 
 def test_exchange_beside_a_ramp(tmp_path):

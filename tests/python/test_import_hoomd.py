@@ -516,6 +516,10 @@ sim.operations.updaters.append(resize)
             "remap_velocities": False}
         assert "deform" not in result.job["stages"][1]
     run_all(tmp_path, result)
+    field = "integrator.forces.append(hoomd.md.force.Constant(everything))\n" \
+            "integrator.forces[-1].constant_force['A'] = (0, 0, 1)\nsim.run(20)"
+    told = imported(tmp_path, text.replace("sim.run(20)", field)).not_understood
+    assert any("a field in a run that deforms the box" in why for _, why in told), told
 
 
 def test_groups_fields_and_walls(tmp_path):

@@ -203,3 +203,31 @@ sim.run({count})""")
     mean = np.exp(-d * count * dt)
     error = np.sqrt(((1 + 2 * mean ** 3) / 3 - mean ** 2) / n ** 3)
     assert np.mean(cosine) == pytest.approx(mean, abs=5 * error) and error < 0.025
+
+
+def test_a_box_that_changes_beside_trials(tmp_path):
+    """The box is that of HOOMD-blue at the end of the ramp, also where that ends within a run; the
+    spheres have been moved apart, and none overlaps."""
+    two_types(tmp_path / "state.gsd")
+    lines = f"""ramp = hoomd.variant.Ramp(A=0, B=1, t_start=0, t_ramp=50)
+resize = hoomd.update.BoxResize(box1=hoomd.Box.cube({EDGE}), box2=hoomd.Box.cube({0.9 * EDGE}),
+                                variant=ramp, trigger=hoomd.trigger.Periodic(%d))
+sim.operations.updaters.append(resize)"""
+    result = imported(tmp_path, BEGIN % (0.5, 0.5, lines % 10, 70))
+    assert not result.not_understood, result.not_understood
+    stages = result.job["stages"]
+    assert sum(s.get("sweeps", 0) for s in stages) == 70
+    edges = [s["deform"]["x"] for s in stages if s["type"] == "md"]
+    assert edges == pytest.approx([EDGE * (1 - 0.1 * k / 5) for k in range(1, 6)])
+    with simulated(tmp_path, result) as sim:
+        sim.run()
+        r, edge = sim.positions, 0.9 * EDGE
+        assert sim.box.lengths == pytest.approx([edge] * 3, rel=1e-6)
+        i, j = np.triu_indices(len(r), 1)
+        d = r[i] - r[j]
+        assert np.linalg.norm(d - edge * np.round(d / edge), axis=1).min() > 0.5 - 1e-5
+    rare = imported(tmp_path, BEGIN % (0.5, 0.5, lines % 40, 70))
+    assert [s["type"] for s in rare.job["stages"]] == ["md", "monte_carlo"]
+    press = "hoomd.hpmc.update.QuickCompress(10, hoomd.Box.cube(6))"
+    quick = imported(tmp_path, BEGIN % (0.5, 0.5, f"sim.operations.updaters.append({press})", 5))
+    assert any("hpmc.update.QuickCompress" in why for _, why in quick.not_understood)

@@ -208,6 +208,55 @@ def test_exchange_with_a_reservoir(tmp_path, words, density):
         assert np.mean(counts) == pytest.approx(wanted, abs=5 * np.sqrt(2 * wanted / 90))
 
 
+RIGID_GAS = """units lj
+atom_style bond
+lattice sc 0.05
+region box block 0 4 0 4 0 4
+create_box 1 box
+molecule two two.mol
+create_atoms 0 box mol two 7
+mass 1 1.0
+pair_style lj/cut 1.5
+pair_coeff 1 1 0.0 1.0
+fix 1 all rigid/small molecule mol two
+fix 2 all gcmc 1 20 %d 0 4711 2.0 -6.0 0.5 mol two rigid 1 max 140
+run %d
+"""
+
+
+def test_exchange_of_bodies(tmp_path):
+    """As above: bodies of an ideal gas have the density exp(mu/kT), too. Turns of dynamics, which
+    move them freely, and sweeps."""
+    result = job_of(tmp_path, RIGID_GAS % (100, 3))
+    assert not result.not_understood, result.not_understood
+    assert [s["type"] for s in result.job["stages"]] == ["md", "monte_carlo"] * 3
+    stage = result.job["stages"][1]
+    (centre,) = result.job["bodies"]
+    assert result.job["reservoir"] == {centre: 76}
+    assert stage["insertion"] == [{"type": centre, "trials": 20,
+                                   "activity": pytest.approx(np.exp(-3.0), rel=1e-8)}]
+    assert stage["molecule"] == {"displacement": 0.5, "rotation": pytest.approx(np.pi / 18),
+                                 "trials": 2}
+    result.job["stages"] = [{**stage, "sweeps": 1000}]
+    (tmp_path / "job.json").write_text(json.dumps({**result.job, "seed": 5}))
+    with perrin.Simulation(str(tmp_path / "job.json"), output_dir=str(tmp_path / "sweeps"),
+                           device="cpu", quiet=True) as sim:
+        sim.run(100)
+        counts = []
+        for _ in range(45):
+            sim.run(20)
+            counts.append(sum(sim.type_names[k] == centre for k in sim.types))
+        wanted = np.exp(-3.0) * np.prod(sim.box.lengths)
+        assert np.mean(counts) == pytest.approx(wanted, abs=5 * np.sqrt(2 * wanted / 45))
+    with simulation(tmp_path, result) as sim:
+        sim.run()
+    charged = RIGID_GAS.replace("atom_style bond", "atom_style full") % (0, 3)
+    charged = charged.replace("pair_style lj/cut 1.5", "pair_style lj/cut/coul/cut 1.5").replace(
+        "mass 1 1.0", "mass 1 1.0\nset atom * charge 0.3")
+    told = [why for _, why in job_of(tmp_path, charged).not_understood]
+    assert "fix gcmc of molecules with charges" in told[0]
+
+
 def test_exchange_beside_dynamics(tmp_path):
     """Turns of stages, of as many steps and sweeps as the run has."""
     text = GAS % ("velocity all create 2.0 1\nfix 1 all nvt temp 2.0 2.0 0.5",
@@ -431,7 +480,7 @@ def test_what_is_listed(tmp_path, name, change, said):
 
 
 @pytest.mark.parametrize("words, said", [
-    ("10 5 0 0 4711 2.0 -4.0 0.5 mol water", "the keyword mol"),
+    ("10 5 0 0 4711 2.0 -4.0 0.5 mol water", "fix gcmc of molecules"),
     ("10 5 0 0 4711 2.0 -4.0 0.5", "fix gcmc of molecules"),
     ("10 5 5 1 4711 2.0 -4.0 0.5 mcmoves 1 1 0", "moves of molecules"),
     ("10 5 5 1 4711 2.0 -4.0 0.5 region box", "the keyword region"),

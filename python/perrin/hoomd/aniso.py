@@ -4,7 +4,7 @@ import numpy as np
 
 from perrin.hoomd.values import number, vector
 from perrin.importing.lines import NotUnderstood
-from perrin.importing.quaternions import from_x, product
+from perrin.importing.quaternions import from_x, matrix, product
 from perrin.importing.write import Commented
 
 # Turns x into z: about y, by -90 degrees.
@@ -112,13 +112,6 @@ def dipole(thing, entries, script):
         made["pairs"].append(Commented(one, entry["line"] if entry else None))
     take_turns(script, turns)
     return Commented(made, thing.line)
-
-
-def matrix(q):
-    w, x, y, z = q
-    return np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-                     [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-                     [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)]])
 
 
 def turned(data, turns):

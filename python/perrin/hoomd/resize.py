@@ -1,8 +1,13 @@
-"""hoomd.update.BoxResize as the deformation of a stage."""
+"""hoomd.update.BoxResize as the deformation of a stage; beside Monte Carlo in turns with it."""
+import math
+
+from perrin.hoomd.output import period
 from perrin.hoomd.snapshot import numbers_of_box
 from perrin.hoomd.values import Thing
 from perrin.importing.lines import NotUnderstood
 from perrin.importing.write import Commented
+
+LARGEST = 0.004
 
 
 def deformation(script, updater, now, steps):
@@ -41,3 +46,27 @@ def deformation(script, updater, now, steps):
         made.update({name: end[k] * end[edge] for name, k, edge in tilts})
     script.box = end
     return Commented({**made, "remap_velocities": False}, updater.line) if made else None
+
+
+def resize_period(script):
+    """Steps between changes of the box."""
+    found = [period(updater.get("trigger"), script, updater)
+             for updater in script.sim.values["operations"].raw("updaters")
+             if isinstance(updater, Thing) and updater.path == "hoomd.update.BoxResize"]
+    return min(found)
+
+
+def resized(script, steps):
+    """A stage in which nothing moves but the box, to that of so many sweeps later. A step changes
+    lengths by a part of up to LARGEST."""
+    stage, before = {"type": "md"}, list(script.box)
+    script.updates(stage, script.first_step + script.steps, steps)
+    deform = stage.get("deform")
+    changes = [abs(deform[axis] / before[k] - 1) for k, axis in enumerate("xyz")
+               if axis in deform and before[k]]
+    changes += [abs(deform[name] - before[3 + k] * before[edge]) / before[edge]
+                for k, (name, edge) in enumerate((("xy", 1), ("xz", 2), ("yz", 2)))
+                if name in deform and before[edge]]
+    count = max(math.ceil(max(changes, default=0) / LARGEST), 1)
+    return Commented({"type": "md", "steps": count, "integrator": {
+        "type": "frozen", "timestep": 0.001}, "deform": deform}, deform.line)

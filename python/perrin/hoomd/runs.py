@@ -14,7 +14,7 @@ from perrin.hoomd.hard import spheres
 from perrin.hoomd.motion import diffusion, moving
 from perrin.hoomd.output import observer
 from perrin.hoomd.pairs import pair_forces
-from perrin.hoomd.resize import deformation
+from perrin.hoomd.resize import deformation, resize_period, resized
 from perrin.hoomd.values import ORDER, Thing, Unknown, number
 from perrin.importing.lines import NotUnderstood
 from perrin.importing.write import Commented
@@ -24,6 +24,8 @@ EXCLUDED = {"bond": "bonds", "1-3": "angles", "angle": "angles", "1-4": "dihedra
             "dihedral": "dihedrals"}
 TUNERS = ("hoomd.tune.ParticleSorter", "hoomd.tune.LoadBalancer",  # of speed alone
           "hoomd.md.tune.NeighborListBuffer")
+FIELDS = ("constant_force", "external_formula", "lj_wall", "active_force")
+TURNS = 100  # in which the box changes in a run of Monte Carlo, at most
 UNTIL_CONVERGED = 100000  # steps of a minimisation that goes on until it has converged
 
 
@@ -178,9 +180,27 @@ class Runs:
         self.exclusions = {}
         forces, settings = spheres(integrator, self)
         self.new_part_where_needed(forces)
-        stage = Commented({"type": "monte_carlo", "sweeps": steps, **settings}, line)
-        self.updates(stage, self.first_step + self.steps, 0)
-        self.keep(stage, "sweeps", steps)
+        for piece in self.pieces(steps):
+            if piece or steps == 0:
+                self.sweep({"type": "monte_carlo", "sweeps": piece, **settings}, line)
+
+    def sweep(self, settings, line):
+        """Sweeps; where the box changes, turns of a stage in which it does, and of sweeps."""
+        stage, steps = Commented(settings, line), settings["sweeps"]
+        before = self.box
+        self.updates(stage, self.first_step + self.steps, steps)
+        deform = stage.pop("deform", None)
+        if deform is None:
+            self.keep(stage, "sweeps", steps)
+            return
+        turns = max(min(steps // resize_period(self), TURNS), 1)
+        self.near(deform.line, f"the box changes in {turns} turns, whose steps count beside the "
+                               "sweeps")
+        self.box = before
+        for k in range(turns):
+            part = steps * (k + 1) // turns - steps * k // turns
+            self.keep(resized(self, part), "steps", 0)
+            self.keep(Commented({**settings, "sweeps": part}, line), "sweeps", part)
 
     def finish(self):
         """A script that sets up and does not run: its forces are looked at, too."""
@@ -331,8 +351,12 @@ class Runs:
 
     def keep(self, stage, unit, steps):
         """Adds a stage, or its steps to those of the last one where nothing else is different."""
+        for force in self.job_forces if "deform" in stage else ():
+            if force["type"] in FIELDS:
+                self.list_line("a field in a run that deforms the box, which a job does not have",
+                               getattr(force, "line", None))
         self.steps += steps
-        if steps == 0:
+        if steps == 0 and not stage[unit]:
             self.zero = stage
             return
         writers = self.writers()

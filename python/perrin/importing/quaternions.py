@@ -1,4 +1,4 @@
-"""Quaternions w, x, y, z of importers: their product, and rotations of x."""
+"""Quaternions w, x, y, z of importers: their product, matrices, and rotations of x."""
 import numpy as np
 
 
@@ -16,3 +16,11 @@ def from_x(d):
     x, y, z = d / size if size else (1.0, 0.0, 0.0)
     q = np.array([1 + x, 0, -z, y]) if x > -0.999999 else np.array([0.0, 0, 0, 1.0])
     return q / np.linalg.norm(q)
+
+
+def matrix(q):
+    """Of the rotation: matrix @ r is the vector r of the frame, outside of it."""
+    w, x, y, z = q
+    return np.array([[1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+                     [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+                     [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)]])

@@ -69,8 +69,8 @@ def assemble(script, last=True):
     job["observers"] = observers(script, watched)
     job["stages"] = script.stages
     if script.part > 1 and any("box" in group for group in script.used_groups.values()):
-        result.not_understood.append((Line(script.path, 0, ""), "a group by a region of a later "
-                                      "part: its members are those of the part's first frame"))
+        result.not_understood.append((Line(script.path, 0, ""), "a group by a region goes on in "
+                                      "another job, whose first frame gives it other members"))
     if not last:
         with_end(job)
     if not script.stages:
@@ -82,7 +82,7 @@ def places(script, name):
     """The definition of a group in the job, which numbers particles in the order of their ids: by
     these numbers, where the start leaves ids out."""
     made = script.used_groups[name]
-    if "ids" not in made or script.bodies is not None or name not in script.groups:
+    if "ids" not in made or script.bodies is not None:
         return made
     try:
         ids = script.start.numbers()
@@ -90,14 +90,19 @@ def places(script, name):
         return made
     if not len(ids) or ids[-1] == len(ids):
         return made
-    return {**made, "ids": ranges(np.flatnonzero(script.members(name)))}
+    return {**made, "ids": ranges(np.flatnonzero(script.members_of(made)))}
 
 
 def system(script):
     result = script.result
     periodic = [b in ("p", "pp") for b in script.boundary]
     if script.bodies is not None:
-        made = own_start(script, script.bodies.start, periodic)
+        start = script.bodies.start
+        if script.reservoir:  # bodies that come and go: a file of centres alone
+            start.extra.clear()
+            result.changed.append((script.system_line, "bodies that are there at the start all "
+                                   "look the same way"))
+        made = own_start(script, start, periodic)
     elif script.data is not None and script.rewritten:
         made = own_start(script, script.start, periodic)
     elif script.data is not None:
@@ -186,12 +191,12 @@ def of_bodies(script, job):
     for name, made in script.used_groups.items():
         if made and {"ids", "molecules", "box"} & set(made) and \
                 name not in script.rigid_groups.values():
-            script.used_groups[name] = bodies.group(script.members(name))
+            script.used_groups[name] = bodies.group(script.members_of(made))
     if any("on" not in force for _, force in script.fields):
-        script.used_groups["atoms"] = {"not": ["bodies"]}
-        script.use("bodies")
+        atoms = script.free_name("atoms")
+        script.used_groups[atoms] = {"not": [script.use(script.centers)]}
         for _, force in script.fields:
-            force.setdefault("on", "atoms")
+            force.setdefault("on", atoms)
     if not script.apart:
         script.result.changed.append((next(iter(script.rigid.values())).line, "pairs within a body "
                                       "have no energy; LAMMPS adds a constant unless neigh_modify "

@@ -37,6 +37,8 @@ class Charges:
                 self.slab = words.pop(0)
                 if self.slab == "nozforce":
                     raise NotUnderstood("kspace_modify slab nozforce")
+            elif key == "compute" and words[0] == "no":
+                raise NotUnderstood("kspace_modify compute no: charges of a job act")
             elif key in IGNORED:
                 words = words[3 if key.startswith(("mesh", "kmax")) else 1:]
             else:

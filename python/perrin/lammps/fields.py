@@ -22,8 +22,9 @@ def field(script, group, style, words, line):
     elif style == "indent":
         made = [indenter(script, words, line)]
     elif style in ("wall/lj93", "wall/lj126", "wall/harmonic"):
-        made = [wall(script, style, *each) for each in faces(script, words)]
+        made = [wall(script, style, *each) for each in faces(script, words, line)]
     elif style == "spring/self":
+        script.of_box.append(line)
         axes = words[1] if len(words) > 1 else "xyz"
         if script.dimension == 2:
             axes = axes.replace("z", "")
@@ -33,7 +34,7 @@ def field(script, group, style, words, line):
         made = propelled(script, words)
         script.result.changed.append((line, "the pressure has no part of this force"))
     elif style == "spring":
-        return [spring(script, group, words)]
+        return [spring(script, group, words, line)]
     if made is None:
         return None
     if group != "all":
@@ -92,7 +93,7 @@ def electric(script, words):
             "types": {str(t): field for t in range(1, script.types + 1)}}
 
 
-def spring(script, group, words):
+def spring(script, group, words, line):
     """A spring at the centre of mass of a group: to a point, or to another group. LAMMPS shares its
     force by mass, as the job does; a coordinate NULL is one that it does not act along."""
     number, kind = script.steady, words[0]
@@ -113,14 +114,18 @@ def spring(script, group, words):
                             "and a length")
     if kind == "tether":
         script.whole = None  # a start from a file has the script's coordinates
-        made["point"] = [number(word) if word != "NULL" else 0 for word in place]
+        script.place_in_box()
+        script.of_box.append(line)
+        made["point"] = [number(word) + shift if word != "NULL" else 0
+                         for word, shift in zip(place, script.shift.tolist())]
     if axes not in ("xyz", "xy") or script.dimension == 3 and axes != "xyz":
         made["axes"] = axes
     return made
 
 
-def faces(script, words):
-    """(face, place, three numbers) of each wall of a fix wall/…."""
+def faces(script, words, line):
+    """(face, place, three numbers) of each wall of a fix wall/…. A wall at the edge of the box
+    follows it in LAMMPS."""
     found, words, box = [], list(words), False
     script.whole = None  # a start from a file has the script's coordinates
     while words:
@@ -133,10 +138,15 @@ def faces(script, words):
     scale = [1, 1, 1] if box or script.lattice is None else script.lattice.spacing
     for face, (place, *values) in found:
         axis = "xyz".index(face[0])
+        script.place_in_box()
         if place == "EDGE":
+            if set(script.boundary[axis]) & set("sm"):
+                raise NotUnderstood("a wall at the edge of a box that follows its particles")
+            script.of_box.append(line)
             where = script.box[face[0]][0 if face.endswith("lo") else 1]
         else:
             where = script.steady(place) * scale[axis]
+        where += script.shift[axis]
         yield face, float(where), [script.steady(v) for v in values]
 
 

@@ -8,6 +8,12 @@ MEASURES = {"print", "ave/time", "ave/chunk", "ave/histo", "ave/correlate", "ave
             "balance", "store/state", "property/atom", "halt", "ave/correlate/long", "ave/grid",
             "store/force", "python/invoke", "ave/histo/weight", "recenter", "momentum",
             "enforce2d", "numdiff"}
+# Of these, what does more than to measure.
+STEERING = {"halt": ": a run of a job has all its steps",
+            "python/invoke": ": what it calls is not known"}
+SAID = {"momentum": "the momentum is 0 from the start, as far as velocities are drawn, and is not "
+                    "set to 0 on the way",
+        "recenter": "particles are not shifted on the way"}
 BATHS = ("langevin", "temp/csvr", "temp/berendsen", "temp/rescale", "press/berendsen", "viscous")
 
 RIGID = ("rigid", "rigid/small", "rigid/nve", "rigid/nve/small", "rigid/nvt", "rigid/nvt/small",
@@ -130,8 +136,7 @@ class Motion:
             if bath.style == "langevin":
                 made = self.langevin(bath)
             elif bath.style == "viscous":
-                made = {"type": "langevin", "temperature": 0,
-                        "friction": self.script.units.friction(self.number(bath.words[0]))}
+                made = self.viscous(bath)
             elif bath.style.startswith("temp/"):
                 made = self.rescaling(bath)
         for bath in baths:
@@ -143,6 +148,19 @@ class Motion:
                                 "fluctuations")
         return made
 
+    def viscous(self, fix):
+        """Its friction is force/velocity."""
+        units, words = self.script.units, fix.words
+        one, scale = units.force_per_velocity(self.number(words[0])), {}
+        for key, kind, ratio in zip(words[1::3], words[2::3], words[3::3]):
+            if key != "scale":
+                raise NotUnderstood(f"fix viscous with {key}", fix.line)
+            scale[kind] = self.number(ratio)
+        if not scale:
+            return {"type": "langevin", "temperature": 0, "friction": one}
+        return {"type": "langevin", "temperature": 0, "frictions": {
+            str(t): one * scale.get(str(t), 1.0) for t in range(1, self.script.types + 1)}}
+
     def langevin(self, fix):
         first, last = self.temperatures(*fix.words[:2])
         damp = self.script.units.time(self.number(fix.words[2]))
@@ -152,6 +170,9 @@ class Motion:
                 scale[int(rest[1])] = self.number(rest[2])
                 rest = rest[3:]
             elif rest[0] in ("tally", "zero", "gjf", "omega", "angmom"):
+                if rest[0] == "zero" and rest[1] == "yes":
+                    self.note(fix, "the sum of the random forces is not 0, so that all particles "
+                                   "together diffuse")
                 rest = rest[2:]
             else:
                 raise NotUnderstood(f"fix langevin {rest[0]}")
@@ -175,7 +196,9 @@ class Motion:
         from perrin.lammps.bodies import membership
         words = membership(self.script, fix)[1]
         counts = {"langevin": 4, "reinit": 1, "temp": 3, "iso": 3, "aniso": 3, "x": 3, "y": 3,
-                  "z": 3, "couple": 1, "tparam": 3, "pchain": 1, "dilate": 1}
+                  "z": 3, "couple": 1, "tparam": 3, "pchain": 1, "dilate": 1, "mol": 1}
+        if "mol" in words:  # of molecules that other fixes add
+            self.script.template(words[words.index("mol") + 1])
         said = options(words, counts)
         if "langevin" in said or any(b.style == "langevin" for b in baths):
             if "langevin" in said and baths:
@@ -214,6 +237,13 @@ class Motion:
                 "tloop": 1, "ploop": 1, "nreset": 1, "dilate": 1, "scalexy": 1, "scaleyz": 1,
                 "scalexz": 1, "flip": 1, "fixedpoint": 3}
         said = options(fix.words, keys)
+        for key, why in (("drag", "there is no drag on the barostat and the thermostat"),
+                         ("mtk", "the barostat has the correction of Martyna, Tobias and Klein"),
+                         ("dilate", "the barostat moves all particles along")):
+            word = said.get(key, [None])[0]
+            if word is not None and (self.number(word) if key == "drag" else
+                                     word != {"mtk": "yes", "dilate": "all"}[key]):
+                self.note(fix, why)
         pressed = {k: said[k] for k in ("iso", "aniso", "tri", "x", "y", "z", "xy", "xz", "yz")
                    if k in said}
         made = {"type": "velocity_verlet"}
@@ -333,40 +363,42 @@ def at_rest(script, moved, line):
         script.result.not_understood.append((line, "velocity ramp without fix deform of a tilt"))
 
 
-def deformation(fix, box, timestep, steps, number):
-    """`deform` of a stage from fix deform, and the box at its end."""
-    words, made, after = list(fix.words[1:]), {}, dict(box)
+def deformation(script, fix, timestep, steps):
+    """`deform` of a stage from fix deform, and the box at its end; None where the box before is
+    not known."""
+    words, made, after = list(fix.words[1:]), {}, {}
+    scale = dict.fromkeys("xyz", 1.0) if script.lattice is None or ["units", "box"] in [
+        words[k:k + 2] for k in range(len(words))] else dict(zip("xyz", script.lattice.spacing))
+
+    def length(axis):
+        return script.number(words.pop(0)) * scale[axis]
+
     while words:
         axis = words.pop(0)
         if axis in ("remap", "units", "flip"):
             value = words.pop(0)
-            if axis == "remap" and value == "v":
-                made["remap_velocities"] = True
-            elif axis == "remap" and value == "x":
-                made["remap_velocities"] = False
+            if axis == "remap" and value in ("v", "x"):
+                made["remap_velocities"] = value == "v"
             elif value not in ("box", "lattice", "yes", "no"):
                 raise NotUnderstood(f"fix deform {axis} {value}")
             continue
         if axis not in ("x", "y", "z"):
             raise NotUnderstood(f"fix deform {axis}")
-        how, length, time = words.pop(0), box[axis][1] - box[axis][0], steps * timestep
-        if how == "final":
-            low, high = number(words.pop(0)), number(words.pop(0))
-            target = high - low
-        elif how == "delta":
-            target = length - number(words.pop(0)) + number(words.pop(0))
-        elif how == "scale":
-            target = length * number(words.pop(0))
-        elif how == "vel":
-            target = length + number(words.pop(0)) * time
-        elif how == "erate":
-            target = length * (1 + number(words.pop(0)) * time)
+        how, time = words.pop(0), steps * timestep
+        low, high = (0.0, 0.0) if how == "final" else script.box[axis]
+        if how in ("final", "delta"):
+            low, high = low + length(axis), high + length(axis)
+        elif how in ("scale", "vel", "erate"):
+            long = high - low
+            long = long * script.number(words.pop(0)) if how == "scale" else \
+                long + length(axis) * time if how == "vel" else \
+                long * (1 + script.number(words.pop(0)) * time)
+            low, high = (low + high - long) / 2, (low + high + long) / 2
         else:
             raise NotUnderstood(f"fix deform {axis} {how}")
-        if target <= 0:
+        after[axis] = low, high
+        if after[axis][1] <= after[axis][0]:
             raise NotUnderstood("fix deform to a box without volume")
-        made[axis] = target
-        middle = sum(box[axis]) / 2
-        after[axis] = (middle - target / 2, middle + target / 2)
+        made[axis] = after[axis][1] - after[axis][0]
     made.setdefault("remap_velocities", False)
-    return made, after
+    return made, {**script.box, **after} if script.open_box is None else None

@@ -25,20 +25,29 @@ def several(text, count):
     return list(range(int(low or 1), int(high or count) + 1))
 
 
+DEFAULTS = {"shift": "no", "tail": "no", "mix": "geometric"}  # of pair_modify
+
+
 class Pairs:
     """pair_style, pair_coeff and pair_modify, until they are made forces."""
 
     def __init__(self):
-        self.styles, self.mixed = [], False  # (name, settings) of each style
+        self.styles, self.mixed, self.overlay = [], False, False  # (name, settings) of each style
         self.coefficients = {}               # {(style index, i, j): words}
-        self.modify = {"shift": "no", "tail": "no", "mix": "geometric"}
+        self.modify = dict(DEFAULTS)
         self.lines, self.coefficient_lines, self.mix_said = [], [], False
         self.nothing = set()  # pairs of types of a hybrid that have no style
 
     def style(self, words, line):
+        """pair_style; the same one again keeps the coefficients, with its own cut-offs."""
+        if not self.mixed and self.styles and not words[0].startswith("hybrid") and \
+                self.styles[0][0] == base(words[0]):
+            self.again(words, line)
+            return
         self.styles, self.coefficients, self.lines = [], {}, [line]
         self.coefficient_lines, self.nothing = [], set()
-        self.mixed = words[0].startswith("hybrid")
+        self.modify, self.mix_said = dict(DEFAULTS), False  # another style has its own
+        self.mixed, self.overlay = words[0].startswith("hybrid"), words[0] == "hybrid/overlay"
         if words[0].startswith("hybrid") and words[0] not in ("hybrid", "hybrid/overlay"):
             raise NotUnderstood(f"pair_style {words[0]}")
         if not self.mixed:
@@ -51,6 +60,14 @@ class Pairs:
                 self.styles[-1][1].append(word)
             else:
                 self.styles.append((base(word), []))
+
+    def again(self, words, line):
+        style = base(words[0])
+        if self.coefficients and style in PAIRS and style not in KEPT:
+            raise NotUnderstood(f"pair_style {style} again, which keeps its coefficients")
+        self.styles, self.lines = [(style, words[1:])], [line]
+        self.coefficients = {key: rest[:KEPT.get(style)]
+                             for key, rest in self.coefficients.items()}
 
     def coefficient(self, words, types, line):
         self.coefficient_lines.append(line)
@@ -74,7 +91,15 @@ class Pairs:
         for i in several(first, types):
             for j in several(second, types):
                 if i <= j or "*" not in first + second:
-                    self.coefficients[(index, *sorted((i, j)))] = rest
+                    self.keep(index, tuple(sorted((i, j))), rest)
+
+    def keep(self, index, pair, words):
+        """A pair of types of a hybrid has one style, the last one; of an overlay several."""
+        if self.mixed and not self.overlay:
+            for k in range(len(self.styles)):
+                self.coefficients.pop((k, *pair), None)
+        self.nothing.discard(pair)
+        self.coefficients[(index, *pair)] = words
 
     def section(self, name, rows, types):
         for row in rows:
@@ -141,6 +166,9 @@ class Pairs:
         if mixing and not table:
             raise NotUnderstood(f"pair_style {style} without pair_coeff")
         for force, note in PAIRS[style](settings, table, types, self.modify, script.number, mixing):
+            if style in ("dpd", "dpd/tstat"):
+                for entry in force["pairs"]:
+                    entry["gamma"] = script.units.force_per_velocity(entry["gamma"])
             made.append((with_all_pairs(force, types), note))
         return made
 
@@ -182,6 +210,10 @@ def without(entry):
     return {k: 0 if k in STRENGTHS else v for k, v in entry.items()}
 
 
+# Styles that may be named again, and how many coefficients stand before a cut-off.
+KEPT = {"lj/cut": 2, "lj/smooth/linear": 2, "lj/sf": 2, "morse": 3, "buck": 3, "yukawa": 1,
+        "soft": 1, "gauss": 2, "lj96/cut": 2, "born": 5, "mie/cut": 4, "lj/cut/coul/cut": 2,
+        "lj/cut/coul/long": 2, "lj/cut/coul/debye": 2, "coul/cut": 0, "coul/long": 0}
 STRENGTHS = ("epsilon", "strength", "depth", "amplitude", "dispersion", "repulsion", "gamma",
              "A", "C", "D", "s0", "s3", "s4")
 

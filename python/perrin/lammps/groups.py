@@ -1,4 +1,6 @@
 """Groups, as definitions of a job and as members where the script makes the atoms; velocities."""
+import contextlib
+import itertools
 import re
 
 import numpy as np
@@ -12,7 +14,63 @@ class Groups:
     """A part of perrin.lammps.convert.Script, whose members it uses."""
 
     def do_group(self, rest, line):
+        """Groups are static: of the particles that are there. One that is there already gets more
+        of them."""
         name, style, rest = rest[0], rest[1], rest[2:]
+        if style in ("delete", "clear"):
+            self.part_of_others(name)
+            self.groups.pop(name, None)
+            if style == "clear":
+                self.groups[name] = {"ids": []}
+            return
+        if name == "all":  # has all of them already
+            self.result.no_effect.append(line)
+            return
+        made = self.definition(name, style, rest, line)
+        before = self.groups.get(name)
+        if before is None:
+            self.groups[name] = made
+            return
+        for key in ("types", "ids", "molecules"):
+            if key in before and key in made:
+                both = {key: joined(before[key], made[key])}
+                break
+        else:
+            first, second = self.hidden(name, before), self.hidden(name, made)
+            both = {"or": [first, second]} if "unknown" not in {**before, **made} else \
+                {"unknown": f"the group {name}, of which a part is not known"}
+        self.part_of_others(name)
+        later = self.ran or self.part > 1  # what has used it keeps it
+        if later and any(name in (force.get("on"), *force.get("groups", []))
+                         for _, force in self.fields):
+            self.groups[name] = {"unknown": f"the group {name}, which gets other particles after a "
+                                            "run"}
+            raise NotUnderstood("a group of a field that gets other particles after a run")
+        if later:
+            self.groups[name] = both
+        else:
+            become(before, both)
+
+    def hidden(self, name, made):
+        """A name for what a group is now."""
+        count = sum(1 for known in self.groups if known.startswith(f"{name}-part-"))
+        hidden = f"{name}-part-{count + 1}"
+        self.groups[hidden] = dict(made)
+        return hidden
+
+    def part_of_others(self, name):
+        """Before a group changes: others that are made of it have what it was."""
+        others = [made for known, made in self.groups.items() if known != name and made and any(
+            name in made.get(key, []) for key in ("or", "and", "not"))]
+        if not others or name not in self.groups:
+            return
+        hidden = self.hidden(name, self.groups[name])
+        for made in others:
+            for key in ("or", "and", "not"):
+                if key in made:
+                    made[key] = [hidden if of == name else of for of in made[key]]
+
+    def definition(self, name, style, rest, line):
         if style == "type":
             if rest[0] in ("<", "<=", ">", ">=", "<>", "==", "!="):
                 test = {"<": lambda t, a: t < a, "<=": lambda t, a: t <= a, ">": lambda t, a: t > a,
@@ -23,52 +81,68 @@ class Groups:
                 kinds = [t for t in range(1, self.types + 1) if test(t, *bounds)]
             else:
                 kinds = [t for w in rest for t in forces.several(w.replace(":", "*"), self.types)]
-            self.groups[name] = {"types": [str(t) for t in kinds]}
-        elif style in ("id", "molecule"):
-            if rest[0] == "<>":
-                rest = [f"{rest[1]}:{rest[2]}"]
-            if not all(re.fullmatch(r"\d+(:\d+)?", w) for w in rest):
-                raise NotUnderstood(f"group by {style} with {' '.join(rest)}")
-            key, first = ("ids", 1) if style == "id" else ("molecules", 0)
-            self.groups[name] = {key: [  # ids of a job count from 0
-                [int(v) - first for v in w.split(":")] if ":" in w else int(w) - first
-                for w in rest]}
-            if style == "molecule" and self.data is not None and self.members_of_none(name):
-                # in a job these are no molecule, and bonds number them
-                self.groups[name] = {"ids": ranges(np.sort(self.start.numbers()[
-                    self.members(name)] - 1))}
-        elif style == "region":
-            made = self.regions[rest[0]]
-            if self.atoms is None:
-                if made.box is None:
-                    raise NotUnderstood("a group by a region that is no block, of a data file")
-                self.groups[name] = {"box": [[v if abs(v) < 1e29 else None for v in corner]
-                                             for corner in made.box]}
-            else:
-                ids = np.flatnonzero(made.inside(self.places()))
-                self.groups[name] = {"ids": ranges(ids)}
-        elif style in ("union", "intersect"):
-            self.groups[name] = {"or" if style == "union" else "and": list(rest)}
-        elif style == "subtract":
-            self.groups[name] = {"and": [rest[0]], "not": list(rest[1:])} \
-                if rest[0] != "all" else {"not": list(rest[1:])}
-        elif style in ("delete", "clear"):
-            self.groups.pop(name, None)
-        else:  # listed where something uses it
-            self.groups[name] = {"unknown": f"the group {name}, by {style}"}
-            self.result.no_effect.append(line)
+            return {"types": [str(t) for t in kinds]}
+        if style in ("id", "molecule"):
+            return self.by_number(style, rest)
+        if style == "region":
+            return self.by_region(name, self.regions[rest[0]])
+        if style in ("union", "intersect"):
+            return {"or" if style == "union" else "and": list(rest)}
+        if style == "subtract":
+            return {"and": [rest[0]], "not": list(rest[1:])} if rest[0] != "all" else \
+                {"not": list(rest[1:])}
+        self.result.no_effect.append(line)  # listed where something uses it
+        return {"unknown": f"the group {name}, by {style}"}
 
-    def members_of_none(self, name):
-        """Whether a group by molecules has particles that are in none, number 0."""
-        return any((entry[0] if isinstance(entry, list) else entry) == 0
-                   for entry in self.groups[name]["molecules"])
+    def by_number(self, style, rest):
+        if rest[0] == "<>":
+            rest = [f"{rest[1]}:{rest[2]}"]
+        if not all(re.fullmatch(r"\d+(:\d+)?", w) for w in rest):
+            raise NotUnderstood(f"group by {style} with {' '.join(rest)}")
+        key, first = ("ids", 1) if style == "id" else ("molecules", 0)
+        made = {key: [  # ids of a job count from 0
+            [int(v) - first for v in w.split(":")] if ":" in w else int(w) - first for w in rest]}
+        if style == "molecule" and self.data is not None and any(
+                (entry[0] if isinstance(entry, list) else entry) == 0
+                for entry in made["molecules"]):  # in a job these are no molecule
+            return {"ids": ranges(np.sort(self.start.numbers()[self.members_of(made)] - 1))}
+        return made
+
+    def by_region(self, name, made):
+        if self.ran or self.part > 1:
+            return {"unknown": f"the group {name}, by a region after a run: where particles are is "
+                               "not known"}
+        if self.atoms is not None:
+            return {"ids": ranges(np.sort(self.start.numbers()[made.inside(self.places())] - 1))}
+        if made.box is None:
+            raise NotUnderstood("a group by a region that is no block, of a data file")
+        return {"box": [[v if abs(v) < 1e29 else None for v in corner] for corner in made.box]}
+
+    @contextlib.contextmanager
+    def same_members(self):
+        """Groups that what follows would change keep the particles of before."""
+        before = {name: self.start.numbers()[self.members(name)]
+                  for name, made in self.groups.items()
+                  if made and {"types", "molecules", "box"} & set(made)}
+        yield
+        for name, ids in before.items():
+            if not np.array_equal(self.start.numbers()[self.members(name)], ids):
+                become(self.groups[name], {"ids": ranges(np.sort(ids - 1))})
+
+    def fixed_members(self):
+        """Groups by a region of a data file have the members of now, before particles change."""
+        for name, made in self.groups.items():
+            if made and "box" in made:
+                become(made, {"ids": ranges(np.sort(self.start.numbers()[self.members(name)] - 1))})
 
     def members(self, name):
         """Which particles of the start are in a group."""
-        a = self.start
         if name not in self.groups:
             raise NotUnderstood(f"the group {name} is not known")
-        made = self.groups[name]
+        return self.members_of(self.groups[name])
+
+    def members_of(self, made):
+        a = self.start
         if made is None:
             return np.ones(len(a.r), bool)
         if "unknown" in made:
@@ -97,19 +171,47 @@ class Groups:
         return found
 
     def use(self, name):
-        """The name of a group in the job; those that it is made of come with it."""
+        """The name of a group in the job; those that it is made of come with it. It is another one
+        where the group has changed since a run had it."""
         if name == "all":
             return "all"
         if name not in self.groups:
             raise NotUnderstood(f"the group {name} is not known")
-        if "unknown" in self.groups[name]:
-            raise NotUnderstood(self.groups[name]["unknown"])
-        if name not in self.used_groups:
-            self.used_groups[name] = self.groups[name]
-            for key in ("and", "or", "not"):
-                for other in self.groups[name].get(key, []):
-                    self.use(other)
+        made = self.groups[name]
+        if "unknown" in made:
+            raise NotUnderstood(made["unknown"])
+        own = name
+        for count in itertools.count(2):
+            if self.named.setdefault(own, made) is made or self.named[own] == made:
+                break
+            own = f"{name}-{count}"
+        self.use_again(own)
+        return own
+
+    def use_again(self, own):
+        """A group by its name in a job, in this one too."""
+        if own == "all" or own in self.used_groups:
+            return
+        made = self.used_groups[own] = self.named[own]
+        for key in ("and", "or", "not"):
+            for other in made.get(key, []):
+                self.use(other)
+
+    def free_name(self, name):
+        """A name that no group of the script has."""
+        while name in self.groups:
+            name += "-of-job"
         return name
+
+    def rest_of(self, names):
+        """The group, in the job, of all particles that are in none of these."""
+        made = {"not": names}
+        for count in itertools.count(1):
+            own = f"rest-{count}" if count > 1 else "rest"
+            if own not in self.groups and self.named.setdefault(own, made) == made:
+                self.used_groups[own] = made
+                return own
+        return None
 
     def do_neigh_modify(self, rest, line):
         """Pairs that have no energy: only those within rigid bodies are left out by a job, too."""
@@ -125,6 +227,8 @@ class Groups:
                 else:
                     excluded.append((line, kind, words[:take]))
                 words = words[take:]
+            elif word == "include" and words[0] != "all":
+                raise NotUnderstood(f"neigh_modify include {words[0]}: pairs of all particles act")
             elif word == "collection/type":
                 words = words[1 + int(words[0]):]
             else:
@@ -175,7 +279,7 @@ class Groups:
     def do_velocity(self, rest, line):
         group, style, words = rest[0], rest[1], rest[2:]
         if style == "zero":
-            self.result.no_effect.append(line)
+            self.at_rest(group, words, line)
             return
         if self.ran:
             raise NotUnderstood("velocity after a run")
@@ -190,14 +294,14 @@ class Groups:
                 raise NotUnderstood("velocity all scale by another temperature than that of all")
             self.scaled(self.number(words[0]), line)
             return
-        if group == "all" and style == "create":
+        if group == "all" and style == "create" and not (summed(words) and (
+                self.velocity is not None or self.atoms is not None and self.atoms.v is not None)):
             self.velocity = Commented({"temperature": self.number(words[0])}, line)
             self.seed = int(self.number(words[1]))
+            self.drift(words, line)
             return
         if style not in ("create", "set"):
             raise NotUnderstood(f"velocity {group} {style}")
-        if self.units.style != "lj":
-            raise NotUnderstood(f"velocity {group} {style} in units {self.units.style}")
         who = self.members(group)
         v = self.own_velocities(line)
         if style == "set":
@@ -206,11 +310,33 @@ class Groups:
             for k, word in enumerate(words[:3]):
                 if word != "NULL":
                     v[who, k] = self.number(word) * scale[k] + v[who, k] * summed(words)
-            self.set_velocities[group] = [None if w == "NULL" else self.number(w) * scale[k]
-                                          for k, w in enumerate(words[:3])]
         else:
             self.result.changed.append((line, "velocities are drawn with other random numbers"))
-            v[who] = self.drawn(who, self.number(words[0]), int(self.number(words[1])))
+            v[who] = self.drawn(who, self.number(words[0]), int(self.number(words[1]))) + \
+                v[who] * summed(words)
+
+    def drift(self, words, line):
+        """What velocities that a job draws have, and have not."""
+        said = set(zip(words, words[1:]))
+        if ("mom", "no") in said:
+            self.result.changed.append((line, "drawn velocities have no drift"))
+        if ("rot", "yes") in said:
+            self.result.changed.append((line, "drawn velocities have an angular momentum"))
+
+    def at_rest(self, group, words, line):
+        """velocity zero linear: drawn velocities have no drift; others lose it."""
+        if words[:1] != ["linear"]:
+            raise NotUnderstood(f"velocity {group} zero {' '.join(words)}")
+        if self.ran or self.part > 1:
+            self.result.changed.append((line, "the drift stays: a job takes it away from "
+                                        "velocities that it draws"))
+            return
+        if self.velocity is not None and group == "all" or not self.count():
+            self.result.no_effect.append(line)
+            return
+        who = self.members(group)
+        v, m = self.own_velocities(line), self.start.masses_of(self.masses)[:, None]
+        v[who] -= (m * v)[who].sum(axis=0) / max(m[who].sum(), 1e-300)
 
     def scaled(self, temperature, line):
         """velocity all scale: velocities of the start at another temperature. Those of a run before
@@ -223,11 +349,11 @@ class Groups:
             self.result.changed.append((line, "velocities are drawn anew, at this temperature"))
             return
         a = self.start
-        if a.v is None or self.units.style != "lj":
-            raise NotUnderstood(f"velocity all scale in units {self.units.style}" if a.v is not None
-                                else "velocity all scale of particles at rest")
+        if a.v is None:
+            raise NotUnderstood("velocity all scale of particles at rest")
         free = self.dimension * (len(a.v) - 1)
-        now = float((a.masses_of(self.masses)[:, None] * a.v ** 2).sum()) / free
+        now = float((a.masses_of(self.masses)[:, None] * a.v ** 2).sum()) / free / (
+            self.units.thermal ** 2)
         self.rewrite().v *= np.sqrt(temperature / now)
 
     def flowing(self, words, line):
@@ -262,13 +388,28 @@ class Groups:
         v = np.random.default_rng(seed).normal(size=(len(m), 3)) / np.sqrt(m)
         v[:, self.dimension:] = 0
         v -= (m * v).sum(axis=0) / m.sum()
-        free = self.dimension * (len(m) - 1)
+        free, temperature = self.dimension * (len(m) - 1), temperature * self.units.thermal ** 2
         return v * np.sqrt(temperature * free / max((m * v ** 2).sum(), 1e-300)) if free else v * 0
 
 
 def summed(words):
     """Whether a command velocity adds to what there is."""
     return any(pair == ("sum", "yes") for pair in zip(words, words[1:]))
+
+
+def become(made, other):
+    """A definition, wherever it is kept, is another one."""
+    made.clear()
+    made.update(other)
+
+
+def joined(first, second):
+    """Types, or ids and molecules with their ranges, of two definitions."""
+    if any(isinstance(entry, str) for entry in first + second):
+        return sorted({*first, *second}, key=int)
+    ends = [entry if isinstance(entry, list) else [entry, entry] for entry in first + second]
+    return ranges(np.unique(np.concatenate([np.arange(a, b + 1) for a, b in ends]
+                                           or [np.zeros(0, int)])))
 
 
 def ranges(ids):

@@ -18,6 +18,7 @@ def indenter(script, words, line):
         raise NotUnderstood(f"fix indent with {' '.join(rest)}")
     scale = [1, 1, 1] if said.get("units") == "box" or script.lattice is None \
         else script.lattice.spacing
+    script.place_in_box()
     made = Shape(script, scale, line)
     if kind == "plane":
         depth = made.plane(*shape)
@@ -39,17 +40,18 @@ class Shape:
         self.script, self.scale, self.line = script, scale, line
         self.numbers, self.where = {}, ""
 
-    def place(self, name, word, scale):
-        """A coordinate, or one that a variable moves at a constant speed: a variable is in units
-        of the box, and has its value of the step 0 at the beginning of a job of one part."""
+    def place(self, name, word, k, scale):
+        """A coordinate along an axis, or one that a variable moves at a constant speed: a variable
+        is in units of the box, and has its value of the step 0 at the beginning of a job of one
+        part."""
         script = self.script
         if not word.startswith("v_"):
-            self.numbers[name] = script.number(word) * scale
+            self.numbers[name] = script.number(word) * scale + script.shift[k]
             return name, False
         start, slope = script.variables.line(word)
         script.read_now.append((word, start, slope))
         if not slope:
-            self.numbers[name] = start
+            self.numbers[name] = start + script.shift[k]
             return name, False
         if script.part > 1 or script.steps:
             raise NotUnderstood(f"{word}, which changes with the step, after a run")
@@ -63,7 +65,7 @@ class Shape:
             raise NotUnderstood(f"fix indent plane … {side}: expected lo or hi")
         if self.script.boundary["xyz".index(axis)] in ("p", "pp"):
             raise NotUnderstood(f"fix indent plane across {axis}, which is periodic")
-        place, _ = self.place("p", word, self.scale["xyz".index(axis)])
+        place, _ = self.place("p", word, "xyz".index(axis), self.scale["xyz".index(axis)])
         return f"{place} - {axis}" if side == "lo" else f"{axis} - {place}"
 
     def round(self, axis, words, side):
@@ -75,7 +77,7 @@ class Shape:
             1 if radius.startswith("v_") else self.scale[0])
         squares = []
         for a, word in zip(axes, words):
-            place, moves = self.place(f"{a}0", word, self.scale["xyz".index(a)])
+            place, moves = self.place(f"{a}0", word, "xyz".index(a), self.scale["xyz".index(a)])
             squares.append(f"{self.nearest(a, place, moves)}^2")
         distance = f"sqrt({' + '.join(squares)})"
         return f"R - {distance}" if side == "out" else f"{distance} - R"

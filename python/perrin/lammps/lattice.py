@@ -57,9 +57,9 @@ class Lattice:
             volume = abs(np.linalg.det(self.vectors))
             scale = (len(self.basis) / volume / scale) ** (1 / dimension)
         self.vectors = self.vectors @ rotation.T * scale
-        self.shift = origin @ self.vectors
         corners = np.array(list(itertools.product((0, 1), repeat=3))) @ self.vectors
         self.spacing = spacing * scale if spacing is not None else np.ptp(corners, axis=0)
+        self.shift = origin * self.spacing  # along the axes of the box, whatever orient says
         self.scale = scale
 
     def points(self, low, high, periodic):
@@ -88,7 +88,7 @@ class Region:
 
 
 def region(words, lattice, number, known, edges):
-    """`region ID style …` without the ID. edges: the box, for INF and EDGE."""
+    """`region ID style …` without the ID. edges(): of the box, for EDGE."""
     style, words = words[0], list(words[1:])
     count = {"block": 6, "sphere": 4, "cylinder": 6, "prism": 9, "plane": 6}.get(style)
     if style in ("union", "intersect"):
@@ -113,10 +113,9 @@ def region(words, lattice, number, known, edges):
         else lattice.spacing
 
     def place(word, axis, upper):
+        box = edges() if word == "EDGE" else None
         if word in ("INF", "EDGE"):
-            known_edge = edges[1 if upper else 0][axis] if edges is not None else \
-                (1e30 if upper else -1e30)
-            return (1e30 if upper else -1e30) if word == "INF" else known_edge
+            return box[int(upper)][axis] if box is not None else 1e30 if upper else -1e30
         return number(word) * scale[axis]
 
     box = tilts = None

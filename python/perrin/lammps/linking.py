@@ -2,6 +2,7 @@
 import numpy as np
 
 from perrin.importing.lines import NotUnderstood
+from perrin.lammps.special import apart
 
 MEMBERS = {"bond": 2, "angle": 3, "dihedral": 4, "improper": 4}
 
@@ -11,8 +12,11 @@ class Linking:
 
     def do_create_bonds(self, rest, line):
         style, words = rest[0], list(rest[1:])
+        built = True  # whether LAMMPS then looks along all bonds for pairs that are bonded
         if words[-2:-1] == ["special"]:
-            words = words[:-2]
+            if words[-1] not in ("yes", "no") or words[-1] == "no" and style == "many":
+                raise NotUnderstood(f"create_bonds {style} … special {words[-1]}")
+            built, words = words[-1] == "yes", words[:-2]
         kind = style.partition("/")[2]
         if style == "many" and len(words) == 5:
             low, high = (self.number(w) for w in words[3:])
@@ -34,20 +38,22 @@ class Linking:
             raise NotUnderstood("create_bonds between no particles")
         a = self.rewrite()
         types, ids = a.lists.get(kind, (np.zeros(0, int), np.zeros((0, rows.shape[1]), int)))
+        if not built and self.special_old is None:
+            self.special_known = len(a.lists.get("bond", ((),))[0])
+        self.special_old = None if built else line
         a.lists[kind] = np.append(types, np.full(len(rows), of)), np.vstack([ids, rows])
+        if built:
+            self.special_known = None
 
     def linked_pairs(self):
         """Pairs of ids, the lower one first, that LAMMPS's list of neighbours leaves out: those one
         to three bonds apart, as far as special_bonds gives them the weight 0."""
-        near = {}
-        for a, b in self.start.lists.get("bond", ((), np.zeros((0, 2), int)))[1].tolist():
-            near.setdefault(a, set()).add(b)
-            near.setdefault(b, set()).add(a)
-        far, known = {a: {a} for a in near}, set()  # far: ends of ways of so many bonds
-        weights = [pairs or charges for pairs, charges in zip(self.special, self.special_charges)]
-        for weight in weights:
-            far = {a: set().union(*(near[b] for b in ends)) for a, ends in far.items()}
-            known |= {(a, b) for a, ends in far.items() for b in ends if a < b and not weight}
+        bonds = self.start.lists.get("bond", ((), np.zeros((0, 2), int)))[1]
+        known = set()  # along those that LAMMPS has looked along
+        for pairs, own, charge in zip(apart(bonds[:self.special_known]), self.special,
+                                      self.special_charges):
+            if not (own or charge):
+                known |= pairs
         return known
 
     def near(self, which, low, high):

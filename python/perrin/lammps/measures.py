@@ -5,29 +5,48 @@ import numpy as np
 from perrin.importing.lines import NotUnderstood
 
 ROWS = 10000  # steps between rows of correlators, at least
+LONG = 10 ** 12  # steps, more than a run has
 PROFILED = ("density/number", "vx", "vy", "vz", "temp")  # what profiles have
 OPTIONS = {"type", "prefactor", "norm", "ave", "start", "file", "overwrite", "title1", "title2",
            "title3", "adof", "cdof", "bias", "format", "mode", "off", "append"}
 
 
 class Average:
-    """Nevery, Nrepeat, Nfreq and values of a fix."""
+    """Nevery, Nrepeat, Nfreq and values of a fix; running: rows are the mean since the beginning,
+    of which the last one says all."""
 
     def __init__(self, script, words):
         self.every, self.repeat, self.rows = (int(script.number(w)) for w in words[:3])
-        self.values = []
-        for word in words[3:]:
+        self.values, self.notes = [], []
+        for k, word in enumerate(words[3:], 3):
             if word in OPTIONS:
                 break
             self.values.append(word)
+        else:
+            k = len(words)
+        said = dict(zip(words[k:], words[k + 1:]))
+        self.running = said.get("ave") == "running"
+        if said.get("ave") == "window":
+            self.notes.append("a row is a mean of its own samples, in LAMMPS of those of "
+                              f"{words[words.index('window') + 1]} rows")
+        if "start" in said and script.number(said["start"]) > script.now():
+            self.notes.append("samples are taken from the beginning of the run, in LAMMPS from "
+                              f"the step {said['start']} on")
         if self.repeat == 1:
             self.every = self.rows
 
     def strides(self):
-        return {"stride": self.every, "rows_every": self.rows}
+        """A running mean is one row at the end of each stage."""
+        return {"stride": self.every, "rows_every": self.rows * (
+            max(LONG // self.rows, 1) if self.running else 1)}
 
     def note(self, script, line):
         """An observer averages all samples of a row."""
+        for note in self.notes:
+            script.result.changed.append((line, note))
+        if self.running:
+            script.result.changed.append((line, "there is one row, the mean of a run, in LAMMPS "
+                                          "one after another of the mean so far"))
         if self.every * self.repeat != self.rows and self.repeat > 1:
             script.result.changed.append((line, f"a row is the mean of all samples since the last "
                                           f"one, in LAMMPS of the last {self.repeat}"))
@@ -172,5 +191,8 @@ def shells(script, words):
     if said.get("units") == "reduced":
         raise NotUnderstood("compute chunk/atom bin/sphere in reduced units")
     script.whole = None  # a start from a file has the script's coordinates
-    return {"type": "radial_profile", "center": [script.number(w) * s for w, s in zip(
-        words[1:4], scale)], "r_max": script.number(words[5]) * scale[0], "bins": int(words[6])}
+    script.place_in_box()
+    center = [script.number(w) * s + shift
+              for w, s, shift in zip(words[1:4], scale, script.shift.tolist())]
+    return {"type": "radial_profile", "center": center,
+            "r_max": script.number(words[5]) * scale[0], "bins": int(words[6])}

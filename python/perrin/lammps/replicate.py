@@ -2,7 +2,7 @@
 import numpy as np
 
 from perrin.importing.lines import NotUnderstood
-from perrin.lammps.groups import ranges
+from perrin.lammps.groups import become, ranges
 
 LISTED = ("atoms", "bonds", "angles", "dihedrals", "impropers")
 
@@ -26,7 +26,8 @@ class Replicate:
         self.whole = whole
         copies(made, counts)
         for name, which in members.items():
-            self.groups[name] = {"ids": ranges(np.sort(made.numbers()[np.tile(which, total)] - 1))}
+            become(self.groups[name],
+                   {"ids": ranges(np.sort(made.numbers()[np.tile(which, total)] - 1))})
         self.box = {a: (made.low[k], made.high[k]) for k, a in enumerate("xyz")}
         if self.data is not None:
             for name in LISTED:

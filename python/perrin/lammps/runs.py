@@ -8,6 +8,7 @@ from perrin.importing.write import Commented
 from perrin.lammps import fixes, forces, reactions
 from perrin.lammps.bodies import bodies_of
 from perrin.lammps.fields import field, weights
+from perrin.lammps.held import Held
 from perrin.lammps.insertion import Insertion
 from perrin.lammps.swap import Swap
 from perrin.lammps.turns import in_turns
@@ -17,15 +18,20 @@ WITHOUT = {"aveforce": ": a job has no group whose particles all have their mean
            "wall/reflect": ": a job has no walls that turn velocities round; lj_wall repels"}
 
 
-class Runs:
+class Runs(Held):
     """A part of perrin.lammps.convert.Script, whose members it uses."""
 
     def do_minimize(self, rest, line):
         tolerance = self.number(rest[1])
         self.begin(False)
-        self.stage({"type": "md", "name": "minimize", "steps": int(self.number(rest[2])),
-                    "integrator": Commented({"type": "fire",
-                                             "force_tolerance": tolerance or 1e-3}, line)}, line)
+        made = Commented({"type": "fire", "force_tolerance": tolerance or 1e-3}, line)
+        stage = {"type": "md", "name": "minimize", "steps": int(self.number(rest[2]))}
+        held = [f for f in self.fixes.values() if f.style in ("setforce", "freeze")]
+        if held and self.bodies is not None:
+            raise NotUnderstood("a minimisation of rigid bodies and particles that are held")
+        stage.update(self.held_apart(made, held) if held else {"integrator": made})
+        self.stage(stage, line)
+        self.step_known = False
 
     def do_timestep(self, rest, line):
         self.timestep = self.number(rest[0])
@@ -40,7 +46,7 @@ class Runs:
                             "steps, with \"slow_force_stride\" where charges have a mesh")
 
     def do_reset_timestep(self, rest, line):
-        self.steps = int(self.number(rest[0]))
+        self.steps, self.step_known = int(self.number(rest[0])), True
         self.result.no_effect.append(line)
 
     def do_run(self, rest, line):
@@ -49,7 +55,7 @@ class Runs:
         while words:
             word = words.pop(0)
             if word == "upto":
-                steps = max(steps - self.steps, 0)
+                steps = max(steps - self.now(), 0)
             elif word in ("pre", "post") and words[:1] in (["yes"], ["no"]):
                 words.pop(0)
             else:  # start and stop, too: what changes with the step does so in each run by itself
@@ -65,8 +71,10 @@ class Runs:
         motion = fixes.Motion(self, moved, steps)
         made = motion.integrators()
         self.result.changed += motion.notes
+        self.stop_or_go(made, steps, line)
+        self.moved_twice([f for f in moved if f.style in fixes.MOVING])
         deform, shear = self.box_changes(moved, step, steps, line)
-        stage = {"type": "md", "steps": steps, **self.moving(made, held, step)}
+        stage = {"type": "md", "steps": steps, **self.moving(made, held, step, steps)}
         if deform is not None and steps:
             stage["deform"] = deform
         if shear is not None and steps:
@@ -77,6 +85,7 @@ class Runs:
             return
         self.react(stage)
         self.stage(stage, line)
+        self.dynamics |= steps > 0
 
     def box_changes(self, moved, step, steps, line):
         """`deform` and `shear` of a stage, which has one of the two: the shear."""
@@ -97,13 +106,19 @@ class Runs:
                 self.result.not_understood.append((
                     fix.line, "fix deform of an axis beside that of a tilt: a stage has one"))
                 continue
-            made, self.box = fixes.deformation(fix, self.box, step, steps, self.number)
+            try:
+                made, after = fixes.deformation(self, fix, step, steps)
+            except NotUnderstood as error:
+                self.result.not_understood.append((fix.line, str(error)))
+                continue
             before = {} if deform is None else deform
             if before and before["remap_velocities"] != made["remap_velocities"] or \
                     set(before) & set(made) & set("xyz"):
                 raise NotUnderstood("several fixes deform: expected other axes and the same remap",
                                     fix.line)
             deform = Commented({**before, **made}, fix.line)
+            if after is not None and steps:
+                self.deformed(made, after)
         return deform, shear
 
     def exchange(self, trials, md, steps, line):
@@ -157,11 +172,38 @@ class Runs:
         if self.bodies is None:
             self.rigid = rigid
             self.bodies = bodies_of(self)
-            made = self.bodies.groups(list(rigid.values()))
-            self.groups.update({"bodies": {"types": list(self.bodies.settings)}, **made})
+            made = {self.free_name(name): group
+                    for name, group in self.bodies.groups(list(rigid.values())).items()}
+            self.centers = self.free_name("bodies")
+            self.groups.update({self.centers: {"types": list(self.bodies.settings)}, **made})
             self.rigid_groups = dict(zip(map(id, rigid.values()), made))
 
-    def moving(self, made, held, step):
+    def moved_twice(self, movers):
+        """Particles that several fixes integrate: LAMMPS moves them by each of them."""
+        for k, fix in enumerate(movers):
+            others = {other.group for other in movers[:k] if other is not fix}
+            twice = bool(others) and (fix.group == "all" or "all" in others)
+            if others and not twice and (self.atoms is not None or self.data_particles is not None):
+                twice = any((self.members(fix.group) & self.members(name)).any()
+                            for name in others)
+            if twice:
+                self.result.changed.append((fix.line, "several fixes move the same particles: in "
+                                            "LAMMPS by each of them, in the job by one"))
+
+    def stop_or_go(self, made, steps, line):
+        """Particles that no fix moves keep their velocities in LAMMPS and have none in a job, which
+        is told when a later run moves them."""
+        if made and self.stopped is not None:
+            self.result.changed.append((self.stopped, "no fix moves particles in this run: they "
+                                        "have lost their velocities when a later one does"))
+            self.stopped = None
+        moves = self.velocity is not None or self.part > 1 or self.ran
+        if not moves and (self.atoms is not None or self.data_particles is not None):
+            moves = self.start.v is not None and bool(np.any(self.start.v))
+        if not made and steps and (moves or self.atoms is None):
+            self.stopped = line
+
+    def moving(self, made, held, step, steps):
         """"integrator" or "integrators" of a stage; what no fix moves is frozen."""
         step = self.units.time(step)
         kept = []  # (group, integrator, line) of those whose forces are set to 0
@@ -169,14 +211,10 @@ class Runs:
             if fix.style == "move":
                 kept.append((fix.group, self.prescribed(fix), fix.line))
                 continue
-            if any(w not in ("0.0", "0", "0.") for w in fix.words[:self.dimension]):
-                raise NotUnderstood(f"fix {fix.style} of a part of the forces: in a job particles "
-                                    "move along all axes or along none", fix.line)
-            velocity = [v or 0 for v in self.set_velocities.get(fix.group, [0, 0, 0])]
-            kept.append((fix.group, {"type": "moving", "velocity": velocity} if any(velocity)
-                         else {"type": "frozen"}, fix.line))
-        if not made and not kept:
-            return {"integrator": {"type": "frozen", "timestep": step}}
+            kept += [(group, integrator, fix.line) for group, integrator in self.held(fix, made)]
+        if not made and not kept:  # frozen particles would lose their velocities
+            still = "frozen" if steps else "velocity_verlet"
+            return {"integrator": {"type": still, "timestep": step}}
         if len(made) == 1 and made[0][0] == "all" and not kept:
             _, integrator, line = made[0]
             if self.constrained:
@@ -186,21 +224,23 @@ class Runs:
         if self.constrained:
             raise NotUnderstood("several integrators beside constraints of distances")
         # "all" means all that is in no other.
-        named = [self.use(group) for group, _, _ in made + kept if group != "all"]
-        rest, all_named, integrators = {"not": named}, self.covered(named), []
+        mine = [group for group, _, _ in made + kept if group != "all"]
+        named = {group: self.use(group) for group in mine}
+        all_named, integrators, rest = self.covered(mine), [], None
         for group, integrator, line in made + kept:
             if group == "all" and all_named:
                 continue
             if group == "all":
-                self.used_groups["rest"] = rest
-                group = "rest"
+                group = rest = self.rest_of(list(named.values()))
+            else:
+                group = named[group]
             if len(made) + len(kept) > 1 or not all_named:
                 integrator = self.beside_others(integrator, line)
             integrators.append(Commented(
                 {"type": integrator["type"], "timestep": step, **integrator, "group": group}, line))
-        if "rest" not in [i["group"] for i in integrators] and not all_named:
-            self.used_groups["rest"] = rest
-            integrators.append({"type": "frozen", "timestep": step, "group": "rest"})
+        if rest is None and not all_named:
+            integrators.append({"type": "frozen", "timestep": step,
+                                "group": self.rest_of(list(named.values()))})
         return {"integrators": integrators}
 
     def beside_others(self, integrator, line, what="other integrators"):
@@ -212,23 +252,6 @@ class Runs:
                                           "rescaling, of the same ensemble"))
         kept = {k: v for k, v in integrator.items() if k != "chain"}
         return {**kept, "type": "bussi"}
-
-    def prescribed(self, fix):
-        """The integrator of `fix move`: linear or wiggle."""
-        kind, words = fix.words[0], fix.words[1:]
-        scale = [1, 1, 1] if words[-2:] == ["units", "box"] or self.lattice is None \
-            else self.lattice.spacing
-        if kind not in ("linear", "wiggle"):
-            raise NotUnderstood(f"fix move {kind}: expected linear or wiggle")
-        numbers = [self.number(w) * s if w != "NULL" else None for w, s in zip(words[:3], scale)]
-        if None in numbers[:self.dimension]:
-            raise NotUnderstood(f"fix move {kind} with NULL: other forces move these particles "
-                                "along that axis")
-        numbers = [v or 0 for v in numbers]
-        if kind == "linear":
-            return {"type": "moving", "velocity": [v / self.units.of_time for v in numbers]}
-        return {"type": "moving", "velocity": [0, 0, 0], "oscillation": {
-            "amplitude": numbers, "period": self.units.time(self.number(words[3]))}}
 
     def covered(self, names):
         """Whether every particle is in one of the groups, as far as that is known."""
@@ -243,6 +266,8 @@ class Runs:
 
     def stage(self, stage, line, steps=None):
         self.unlike_fields(stage)
+        if '"barostat"' in json.dumps(stage):
+            self.open_box = "a run with a barostat"
         self.stages.append(Commented(stage, line))
         self.steps += stage["steps"] if steps is None else steps
         self.ran = True
@@ -256,6 +281,12 @@ class Runs:
             self.rigidly()
         finally:
             self.leave_out()
+        if self.special_old is not None:
+            if set(self.special) | set(self.special_charges) != {1.0}:
+                self.result.not_understood.append((self.special_old, "special no before a run: in "
+                                                   "LAMMPS pairs along these bonds act on each "
+                                                   "other, in the job they do not"))
+            self.special_old = None
         if not self.ran:
             self.give_weights()
             self.fields_of_parts()
@@ -272,6 +303,10 @@ class Runs:
             self.inserted(name, words, line)
             return
         if style in fixes.MEASURES:
+            if style in fixes.STEERING:
+                raise NotUnderstood(f"fix {style}" + fixes.STEERING[style])
+            if style in fixes.SAID:
+                self.result.changed.append((line, fixes.SAID[style]))
             self.result.no_effect.append(line)
             return
         if style in (*fixes.BATHS, *fixes.MOVING, *fixes.RIGID, *reactions.STYLES, "setforce",
@@ -311,10 +346,12 @@ class Runs:
 
     def unlike_fields(self, stage):
         """Fields that know lengths of the box, or the step, in a stage that changes these."""
-        there = {force.line for _, force in self.fields}
-        changes = "deform" in stage or '"barostat"' in json.dumps(stage)
-        told = [(of, "a field of the nearest image in a box whose edges change")
-                for of in self.of_box if changes]
+        there = {force.line: None for _, force in self.fields}
+        deforms = {"deform", "shear"} & set(stage)
+        told = [(of, "a field in a run that deforms the box, which a job does not have")
+                for of in there if deforms]
+        told += [(of, "a field with places, in a box whose edges change") for of in self.of_box
+                 if "deform" in stage or '"barostat"' in json.dumps(stage)]
         told += [(of, "a place that changes with the step, in a minimisation or with another time "
                   "step") for of, step in self.of_time
                  if step != self.keyword("dt") or stage.get("integrator", {}).get("type") == "fire"]
@@ -325,7 +362,7 @@ class Runs:
         others are listed."""
         for name, force in self.fields:
             for group in [force.get("on", "all"), *force.get("groups", [])]:
-                self.use(group)
+                self.use_again(group)
             old = self.field_parts[name] < self.part
             if old and force["type"] == "tether":
                 self.result.not_understood.append((
@@ -373,9 +410,12 @@ class Runs:
         """A prefactor of pair_style soft that grows during a run: its last value throughout."""
         self.variables.ends = True
         try:
-            value = self.number(words[6])
+            value, changes = self.variables.later(words[6], 0)
         finally:
             self.variables.ends = False
+        if changes:
+            raise NotUnderstood(f"{words[6]}, which changes with the step, in fix adapt: expected "
+                                "ramp()")
         for pair, numbers in list(self.pairs.coefficients.items()):
             if pair[1] in forces.several(words[4], self.types) and \
                     pair[2] in forces.several(words[5], self.types):
@@ -401,8 +441,16 @@ class Runs:
             self.fields = [(name, force) for name, force in self.fields if name != rest[0]]
 
     def do_fix_modify(self, rest, line):
-        if set(rest[1::2]) - {"energy", "temp", "press", "virial", "bodyforces"}:
-            raise NotUnderstood(f"fix_modify {rest[1]}")
+        words = dict(zip(rest[1::2], rest[2::2]))
+        other = set(rest[1::2]) - {"energy", "temp", "press", "virial", "bodyforces"}
+        if other:
+            raise NotUnderstood(f"fix_modify {' '.join(sorted(other))}")
+        fix = self.fixes.get(rest[0])
+        if fix is not None and "temp" in words:
+            group, style, _ = self.computes.get(words["temp"], (None, "temp", []))
+            if style != "temp" or group not in (None, fix.group):
+                raise NotUnderstood(f"fix_modify temp of compute {style}" + (
+                    f" of the group {group}" if group not in (None, fix.group) else ""))
         self.result.no_effect.append(line)
 
     def do_thermo(self, rest, line):

@@ -1,23 +1,13 @@
 """The language of LAMMPS's input scripts: lines, variables, formulas, `if` and `include`."""
-import ast
-import math
 import os
 import re
 import shlex
 
 from perrin.importing.lines import Line, NotUnderstood
+from perrin.lammps.formula import Formula
 
-FUNCTIONS = {"sqrt": math.sqrt, "exp": math.exp, "ln": math.log, "log": math.log10,
-             "abs": abs, "sin": math.sin, "cos": math.cos, "tan": math.tan, "asin": math.asin,
-             "acos": math.acos, "atan": math.atan, "atan2": math.atan2, "ceil": math.ceil,
-             "floor": math.floor, "round": round}
-OPERATORS = {ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b,
-             ast.Mult: lambda a, b: a * b, ast.Div: lambda a, b: a / b,
-             ast.Mod: math.fmod, ast.Pow: lambda a, b: a ** b}
-COMPARISONS = {ast.Lt: lambda a, b: a < b, ast.LtE: lambda a, b: a <= b,
-               ast.Gt: lambda a, b: a > b, ast.GtE: lambda a, b: a >= b,
-               ast.Eq: lambda a, b: a == b, ast.NotEq: lambda a, b: a != b}
-
+LISTS = ("index", "loop")  # styles that `next` moves on
+SIMPLE = (*LISTS, "string", "getenv", "format", "equal", "internal")
 
 def logical_lines(path):
     """Lines of a script without comments; `&` at the end joins the next one."""
@@ -58,12 +48,14 @@ def split(text):
 
 
 class Variables:
-    """Variables of a script. `keyword` answers words of the state: lx, vol, atoms, …"""
+    """Variables of a script. `keyword` answers words of the state: lx, vol, atoms, …; `count`:
+    particles of a group."""
 
-    def __init__(self, given=None, keyword=lambda word: None):
+    def __init__(self, given=None, keyword=lambda word: None, count=None):
         self.given = {k: str(v) for k, v in (given or {}).items()}
         self.values, self.open = {}, set()  # open: those that are being evaluated
-        self.keyword = keyword
+        self.ahead_of = {}  # of a list: the values that `next` gives
+        self.keyword, self.count = keyword, count
         self.ends = False  # ramp(a, b) is b: its value when a run ends
         # While a course is looked at: steps from now, and those of the run; whether somebody asked.
         self.ahead, self.length, self.asked = None, 0, False
@@ -72,18 +64,37 @@ class Variables:
         name, style, *rest = words
         if style == "delete":
             self.values.pop(name, None)
-        elif style in ("index", "string", "getenv", "loop", "equal", "internal"):
-            if style == "index" and (name in self.given or name in self.values):
+            self.ahead_of.pop(name, None)
+        elif style in LISTS:
+            if name in self.given or name in self.values:
                 return
+            every = turns(rest) if style == "loop" else rest
+            self.values[name], self.ahead_of[name] = (style, every[0]), every[1:]
+        elif style in SIMPLE:
             if style == "getenv":
                 rest = [os.environ.get(rest[0], "")]
-            if style == "loop":
-                rest = ["1"]
-            self.values[name] = (style, " ".join(rest) if style == "equal" else rest[0])
-            if style == "loop":
-                raise NotUnderstood("a loop: its first turn alone is translated")
+            self.values[name] = (style, " ".join(rest) if style in ("equal", "format") else rest[0])
         else:  # of each atom, of files, of Python: not understood where something asks for it
             self.values[name] = (style, None)
+
+    def unknown(self, name, reason):
+        """A variable whose value is not known: what asks for it is listed."""
+        self.values[name] = (reason, None)
+
+    def next(self, names):
+        """The next value of lists; whether there is one. Lists that end are deleted."""
+        for name in names:
+            if name in self.given or self.values.get(name, ("",))[0] not in LISTS:
+                raise NotUnderstood(f"next of {name}: expected a variable index or loop of the "
+                                    "script")
+        ends = any(not self.ahead_of[name] for name in names)
+        for name in names:
+            if ends:
+                del self.values[name], self.ahead_of[name]
+            else:
+                value, *self.ahead_of[name] = self.ahead_of[name]
+                self.values[name] = (self.values[name][0], value)
+        return not ends
 
     def text(self, name):
         if name in self.given:
@@ -92,26 +103,46 @@ class Variables:
             raise NotUnderstood(f"the variable {name} has no value; --var {name}=… gives one")
         style, value = self.values[name]
         if value is None:
-            raise NotUnderstood(f"the variable {name} of the style {style}")
-        if style != "equal":
+            raise NotUnderstood(f"the variable {name} of the style {style}" if " " not in style
+                                else f"the variable {name}: {style}")
+        if style not in ("equal", "format"):
             return value
         if name in self.open:
             raise NotUnderstood(f"the variable {name}, which is made of itself")
         self.open.add(name)
         try:
+            if style == "format":
+                of, pattern = value.split()
+                return pattern.strip("\"'") % self.evaluate(f"v_{of}")
             return number_text(self.evaluate(value))
         finally:
             self.open.remove(name)
 
     def substitute(self, text):
-        def immediate(match):
-            inner = match[1]
-            pattern = re.search(r":(%[-+0-9.]*[a-z]+)$", inner)
-            value = self.evaluate(inner[:pattern.start()] if pattern else inner)
-            return pattern[1] % value if pattern else number_text(value)
+        """Names and $(…) as their values."""
+        made, at = "", 0
+        while (found := text.find("$", at)) >= 0:
+            made += text[at:found]
+            match = re.compile(r"\$\{(\w+)\}|\$(\w)").match(text, found)
+            if match:
+                made += self.text(match[1] or match[2])
+                at = match.end()
+            elif text.startswith("$(", found):
+                at = closing(text, found + 1)
+                made += self.immediate(text[found + 2:at - 1])
+            else:
+                made, at = made + "$", found + 1
+        return made + text[at:]
 
-        text = re.sub(r"\$\(((?:[^()]|\([^()]*\))*)\)", immediate, text)
-        return re.sub(r"\$\{(\w+)\}|\$(\w)", lambda m: self.text(m[1] or m[2]), text)
+    def immediate(self, inner):
+        pattern = re.search(r":(%[-+0-9.]*[a-z]+)$", inner)
+        value = self.evaluate(inner[:pattern.start()] if pattern else inner)
+        return pattern[1] % value if pattern else number_text(value)
+
+    def substitute_outside(self, text):
+        """Of what is not in quotes: a formula in quotes keeps its names."""
+        parts = re.split(r"(\"[^\"]*\"|'[^']*')", text)
+        return "".join(part if k % 2 else self.substitute(part) for k, part in enumerate(parts))
 
     def number(self, word):
         """A number, or v_NAME."""
@@ -169,66 +200,44 @@ class Variables:
 
     def evaluate(self, formula):
         text = self.substitute(formula).strip().strip("\"'")
-        text = text.replace("^", "**").replace("&&", " and ").replace("||", " or ")
-        text = re.sub(r"!(?!=)", " not ", text)
         try:
-            tree = ast.parse(text.strip(), mode="eval").body
-        except SyntaxError:
-            raise NotUnderstood(f"the formula {formula!r}") from None
-        try:
-            return self._value(tree)
+            return Formula(text, self._word, self._call).value()
         except (ZeroDivisionError, OverflowError, TypeError, ValueError) as error:
             raise NotUnderstood(f"the formula {formula!r}: {error}") from None
 
-    def _value(self, node):
-        if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
-            return node.value
-        if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
-            return OPERATORS[type(node.op)](self._value(node.left), self._value(node.right))
-        if isinstance(node, ast.UnaryOp):
-            value = self._value(node.operand)
-            return {ast.USub: -value, ast.UAdd: value}.get(type(node.op), float(not value))
-        if isinstance(node, ast.Compare) and len(node.ops) == 1:
-            return float(COMPARISONS[type(node.ops[0])](self._value(node.left),
-                                                        self._value(node.comparators[0])))
-        if isinstance(node, ast.BoolOp):
-            values = [bool(self._value(v)) for v in node.values]
-            return float(all(values) if isinstance(node.op, ast.And) else any(values))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and \
-                node.func.id in FUNCTIONS:
-            return FUNCTIONS[node.func.id](*(self._value(a) for a in node.args))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and \
-                node.func.id == "ramp" and len(node.args) == 2:
-            return self._ramp(node)
-        if isinstance(node, ast.Name):
-            if node.id == "PI":
-                return math.pi
-            if node.id.startswith("v_"):
-                text = self.text(node.id[2:])
-                try:
-                    return float(text)
-                except ValueError:
-                    return self.evaluate(text)
-            if node.id in ("step", "elapsed") and self.ahead is not None:
-                self.asked = True
-                return self.ahead + (self.keyword("step") if node.id == "step" else 0.0)
-            value = self.keyword(node.id)
-            if value is not None:
-                return value
-            raise NotUnderstood(f"{node.id} in a formula")
-        raise NotUnderstood(f"a formula with {ast.unparse(node)}")
+    def _word(self, name):
+        if name.startswith("v_"):
+            text = self.text(name[2:])
+            try:
+                return float(text)
+            except ValueError:
+                return self.evaluate(text)
+        if name in ("step", "elapsed") and self.ahead is not None:
+            self.asked = True
+            return self.ahead + (self.keyword("step") if name == "step" else 0.0)
+        value = self.keyword(name)
+        if value is None:
+            raise NotUnderstood(f"{name} in a formula")
+        return value
 
-    def _ramp(self, node):
+    def _call(self, name, arguments):
+        """Functions that look at the run; without arguments: of what kind these are."""
+        if arguments is None:
+            return {"ramp": "numbers", "count": "group" if self.count else None}.get(name)
+        if name == "count":
+            return float(self.count(arguments))
+        return self._ramp(*arguments)
+
+    def _ramp(self, first, last):
         """From one value at the beginning of a run to another at its end."""
         if self.ends:
-            return self._value(node.args[1])
+            return last
         if self.ahead is None:
             raise NotUnderstood("ramp() where no run is")
         if self.length is None:
             raise NotUnderstood("ramp(), which begins anew in each run, in a field")
         self.asked = True
-        a, b = (self._value(arg) for arg in node.args)
-        return a + (b - a) * self.ahead / self.length if self.length else a
+        return first + (last - first) * self.ahead / self.length if self.length else first
 
     def condition(self, text):
         """The condition of `if`: numbers or words."""
@@ -236,6 +245,27 @@ class Variables:
         if match and not all(re.match(r"[-+.\d]", match[i]) for i in (1, 3)):
             return (match[1] == match[3]) == (match[2] == "==")
         return bool(self.evaluate(text))
+
+
+def turns(words):
+    """Values of `loop`: N, or N1 N2, and perhaps pad."""
+    pad = words[-1] == "pad"
+    ends = [int(w) for w in words[:len(words) - pad]]
+    first, last = ends if len(ends) == 2 else (1, ends[0])
+    if last < first:
+        raise NotUnderstood(f"a loop from {first} to {last}")
+    wide = len(str(last)) if pad else 0
+    return [str(k).zfill(wide) for k in range(first, last + 1)]
+
+
+def closing(text, opening):
+    """Behind the parenthesis that closes the one at `opening`."""
+    depth = 0
+    for at in range(opening, len(text)):
+        depth += (text[at] == "(") - (text[at] == ")")
+        if not depth:
+            return at + 1
+    raise NotUnderstood(f"the formula {text[opening:]!r}, which has no end")
 
 
 def number_text(value):

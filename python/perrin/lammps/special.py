@@ -21,6 +21,7 @@ def exclusions(script, job, line):
     charges = tuple(script.special_charges) if charged else pairs
     job["neighbors"] = {"exclusions": EXCLUSIONS.get(pairs, EXCLUSIONS[0, 0, 0])}
     try:
+        listed(script, pairs, charges)
         if pairs in EXCLUSIONS and charges == pairs:
             return
         if not three_apart(script):
@@ -34,6 +35,46 @@ def exclusions(script, job, line):
         return
     job["neighbors"] = {"exclusions": EXCLUSIONS[0, 0, 0]}
     job["forces"] = job["forces"] + made
+
+
+def listed(script, pairs, charges):
+    """Weights of LAMMPS are along bonds: with `angle yes` of ends of angles alone, and those of no
+    angle, or dihedral, act. A job leaves the ends of all angles and dihedrals out, too."""
+    for k, (kind, wanted) in enumerate(script.special_listed.items(), 1):
+        if wanted and (pairs[k] != 1 or charges[k] != 1):
+            found = apart(script.start.lists["bond"][1])[k]
+            if found - ends(script.start.lists.get(kind)):
+                raise NotUnderstood(f"special_bonds {kind} yes, and pairs along {k + 1} bonds that "
+                                    f"are no ends of {kind}s")
+    made = script.atoms if script.atoms is not None else script.data_particles
+    if made is None or not {"angle", "dihedral"} & set(made.lists):
+        return
+    known = set()
+    for k, (kind, found) in enumerate(zip(("bond", "angle", "dihedral"),
+                                          apart(made.lists["bond"][1]))):
+        known |= found
+        if not pairs[k] and ends(made.lists.get(kind)) - known:
+            raise NotUnderstood(f"ends of {kind}s that no bonds join: they act on each other in "
+                                "LAMMPS, and in a job do not")
+
+
+def ends(entry):
+    """Pairs of ids at the ends of bonds, angles or dihedrals."""
+    return set() if entry is None else {(min(row[0], row[-1]), max(row[0], row[-1]))
+                                        for row in entry[1].tolist()}
+
+
+def apart(bonds):
+    """[pairs of ids, the lower one first, that are one, two, three bonds apart]."""
+    near, made = {}, []
+    for a, b in bonds.tolist():
+        near.setdefault(a, set()).add(b)
+        near.setdefault(b, set()).add(a)
+    far = {a: {a} for a in near}  # ends of ways of so many bonds
+    for _ in range(3):
+        far = {a: set().union(*(near[b] for b in tips)) for a, tips in far.items()}
+        made.append({(a, b) for a, tips in far.items() for b in tips if a < b})
+    return made
 
 
 def three_apart(script):
@@ -56,9 +97,8 @@ def weighted(script, forces, pairs, charges):
             raise NotUnderstood(f"special_bonds with the weight {pairs[2]} of pairs three bonds "
                                 "apart, and other pair styles than Lennard-Jones")
         for force in acting:
-            if force.get("truncation", "cut") != "cut" or "tail" in force or "energy" in force:
-                script.result.changed.append((script.pairs.lines[-1], "pairs three bonds apart "
-                                              "have Lennard-Jones without shift and without end"))
+            script.result.changed.append((script.pairs.lines[-1], "pairs three bonds apart have "
+                                          "Lennard-Jones without shift and without end"))
             made.append({"type": "special_pairs", "scale": pairs[2], "pairs": [
                 {k: e[k] for k in ("types", "epsilon", "sigma")} for e in force["pairs"]]})
     if charges[2]:

@@ -16,6 +16,8 @@ class Styles:
         words = list(rest)
         while words:
             key = words.pop(0)
+            if key == "compute" and words[0] == "no":
+                raise NotUnderstood("pair_modify compute no: pairs of a job act")
             if key in ("table", "table/disp", "compute", "tabinner"):
                 words = words[1:]
             elif key in known:
@@ -25,9 +27,10 @@ class Styles:
                 raise NotUnderstood(f"pair_modify {key}")
 
     def do_special_bonds(self, rest, line):
-        """Weights of pairs along bonds: of pair forces, and of charges."""
-        words, weights, charges = list(rest), self.special, self.special_charges
-        self.special_line = line
+        """Weights of pairs along bonds: of pair forces, and of charges. What a command does not
+        name is 0, whatever one before has said."""
+        words, weights, charges = list(rest), (0, 0, 0), (0, 0, 0)
+        self.special_line, self.special_listed = line, {"angle": False, "dihedral": False}
         known = {"fene": (0, 1, 1), "charmm": (0, 0, 0), "dreiding": (0, 0, 1)}
         while words:
             word = words.pop(0)
@@ -39,11 +42,12 @@ class Styles:
                 said, words = [self.number(w) for w in words[:3]], words[3:]
                 weights = weights if word == "coul" else said
                 charges = charges if word == "lj" else said
-            elif word in ("angle", "dihedral", "one/five", "extra"):
+            elif word in self.special_listed:
+                self.special_listed[word] = words.pop(0) in ("yes", "on", "true")
+            elif word in ("one/five", "extra"):
                 words = words[1:]
             else:
-                weights, words = [self.number(w) for w in [word, *words[:2]]], words[2:]
-                charges = weights
+                raise NotUnderstood(f"special_bonds with {word}")
         self.special, self.special_charges = (
             tuple(float(v) if v > 1e-50 else 0.0 for v in of)  # 1e-100 is LAMMPS's 0
             for of in (weights, charges))

@@ -6,6 +6,7 @@ import numpy as np
 from perrin.importing.lines import NotUnderstood
 from perrin.lammps import forces
 from perrin.lammps.data import Data
+from perrin.lammps.fixes import options
 from perrin.lammps.groups import ranges
 from perrin.lammps.lattice import Lattice, region
 from perrin.lammps.particles import Particles, own_mass
@@ -42,9 +43,8 @@ class System:
         self.lattice = Lattice(rest, self.units.style == "lj", self.number)
 
     def do_region(self, rest, line):
-        edges = None if self.box is None else \
-            ([self.box[k][0] for k in "xyz"], [self.box[k][1] for k in "xyz"])
-        self.regions[rest[0]] = region(rest[1:], self.lattice, self.number, self.regions, edges)
+        self.regions[rest[0]] = region(rest[1:], self.lattice, self.number, self.regions,
+                                       self.edges_of_box)
 
     def do_create_box(self, rest, line):
         made = self.regions.get(rest[1])
@@ -64,20 +64,71 @@ class System:
     def do_create_atoms(self, rest, line):
         if self.atoms is None and self.data is None:
             raise NotUnderstood("create_atoms without a box")
-        a, kind, style, rest = self.rewrite(), int(rest[0]), rest[1], rest[2:]
-        named = None
-        if style == "region":
-            named, rest = self.regions[rest[0]], rest[1:]
-        elif style == "single":
-            scale = self.lattice.spacing if self.lattice is not None and "box" not in rest \
-                else np.ones(3)
-            self.new_atoms(kind, np.array([[self.number(w) for w in rest[:3]]]) * scale)
-            return
-        elif style != "box":
+        kind, style, rest = int(rest[0]), rest[1], rest[2:]
+        self.rewrite()
+        if style not in ("box", "region", "single", "random"):
             raise NotUnderstood(f"create_atoms {style}")
-        rest = [w for w in rest if w not in ("units", "box", "lattice")]
-        if rest:
-            raise NotUnderstood(f"create_atoms with {rest[0]}")
+        count = {"box": 0, "region": 1, "single": 3, "random": 3}[style]
+        words, rest = rest[:count], rest[count:]
+        try:
+            said = options(rest, {"units": 1, "mol": 2, "rotate": 4, "overlap": 1, "maxtry": 1})
+        except NotUnderstood as error:
+            raise NotUnderstood(f"create_atoms with {error}") from None
+        if "overlap" in said and style != "random":
+            raise NotUnderstood(f"create_atoms {style} with overlap")
+        if style == "single":
+            r = self.one_place(words, said)
+        elif style == "random":
+            r = self.random_places(words, said, line)
+        else:
+            r = self.sites(self.regions[words[0]] if words else None,
+                           kind if "mol" not in said else None)
+        if "mol" in said:
+            self.new_molecules(kind, r, said, line)
+        else:
+            self.new_atoms(kind, r)
+
+    def one_place(self, words, said):
+        """Of create_atoms single: none where it is outside of the box."""
+        scale = self.lattice.spacing if self.lattice is not None and \
+            said.get("units", ["lattice"]) == ["lattice"] else np.ones(3)
+        r = np.array([[self.number(w) for w in words]]) * scale
+        return r[self.start.inside(r)]
+
+    def random_places(self, words, said, line):
+        """Of create_atoms random: in the box and in the region, no nearer to each other and to
+        what is there than `overlap`."""
+        count, random = int(self.number(words[0])), np.random.default_rng(
+            int(self.number(words[1])))
+        where = None if words[2] == "NULL" else self.regions[words[2]]
+        apart = self.number(said["overlap"][0]) if "overlap" in said else 0.0
+        if apart and ("mol" in said or any(self.start.tilts)):
+            raise NotUnderstood("create_atoms random with overlap, of molecules or in a tilted "
+                                "box")
+        a, found, tries = self.start, [], 0
+        edges = np.asarray(a.high, float) - a.low
+        while len(found) < count:
+            tries += 1
+            if tries > 1000 * (count + 10):
+                raise NotUnderstood("create_atoms random: there is no room for so many")
+            r = a.low + random.random(3) @ a.cell()
+            if self.dimension == 2:
+                r[2] = 0.0
+            if where is not None and not where.inside(r[None])[0]:
+                continue
+            if apart:
+                d = np.vstack([a.r, *found]) - r if len(a.r) or found else np.zeros((0, 3))
+                d -= np.where([b in ("p", "pp") for b in self.boundary],
+                              edges * np.round(d / edges), 0)
+                if len(d) and (d ** 2).sum(axis=1).min() < apart ** 2:
+                    continue
+            found.append(r)
+        self.result.changed.append((line, "at places of other random numbers"))
+        return np.array(found).reshape(-1, 3)
+
+    def sites(self, where, kind):
+        """Of the lattice, in the box and in a region."""
+        a = self.start
         if self.lattice is None or self.lattice.style == "none":
             raise NotUnderstood("create_atoms without a lattice")
         low, high = a.low.copy(), a.high.copy()
@@ -88,40 +139,47 @@ class System:
         r = self.lattice.points(low, high, [b == "p" and not tilted for b in self.boundary])
         if self.dimension == 2:
             r = r[np.abs(r[:, 2]) < 1e-9]
-        self.whole = named is None and not tilted and not len(a.r) and kind
+        self.whole = kind if where is None and not tilted and not len(a.r) else None
         r = r[a.inside(r)] if tilted else r
-        if named is not None:
-            r = r[named.inside(r)]
-        self.new_atoms(kind, r)
-
-    def fixed_members(self):
-        """Groups by a region of a data file have the members of now, before particles change."""
-        for name, made in self.groups.items():
-            if made and "box" in made:
-                self.groups[name] = {"ids": ranges(np.sort(self.start.numbers()[
-                    self.members(name)] - 1))}
+        return r if where is None else r[where.inside(r)]
 
     def new_atoms(self, kind, r):
-        self.fixed_members()
-        self.start.add(kind, r)
+        """Particles of one type, or of these types."""
+        self.charges_of_particles()  # of the types so far: new particles have none
+        with self.same_members():
+            self.start.add(kind, r)
         if self.data is not None:
             self.data.counts["atoms"] = len(self.start)
 
     def do_read_data(self, rest, line):
-        if len(rest) > 1 and set(rest[1::2]) - {"extra", "nocoeff"} and \
-                not rest[1].startswith("extra"):
-            raise NotUnderstood(f"read_data with {rest[1]}")
+        words, said = list(rest[1:]), {}
+        while words:
+            key = words.pop(0)
+            count = 0 if key == "nocoeff" else 1
+            if key not in ("nocoeff", "group") and not key.startswith("extra/"):
+                raise NotUnderstood(f"read_data with {key}")
+            said[key], words = words[:count], words[count:]
         path = self.file(rest[0])
         if not os.path.exists(path):
             self.lost = True
             raise NotUnderstood(f"the data file {rest[0]} is not beside the script: nothing that "
                                 "follows was read")
+        with open(path, "rb") as file:
+            if file.read(2) == b"\x1f\x8b":
+                self.lost = True
+                raise NotUnderstood(f"the data file {rest[0]} is packed: unpack it by gunzip")
         self.data, self.data_path, self.system_line = Data(path), path, line
         self.data_particles, self.rewritten = None, False
+        for kind in ("atom", *self.bonded):  # types that no particle of the file has
+            if f"extra/{kind}/types" in said:
+                name, more = f"{kind} types", int(self.number(said[f"extra/{kind}/types"][0]))
+                self.data.counts[name] = self.data.counts.get(name, 0) + more
         self.types = self.data.counts.get("atom types", 1)
         self.box = dict(self.data.box)
+        if "group" in said:
+            self.groups[said["group"][0]] = {"types": [str(t + 1) for t in range(self.types)]}
         self.masses.update({int(k): m for k, m in self.data.masses.items() if k.isdigit()})
-        for name, rows in self.data.sections.items():
+        for name, rows in self.data.sections.items() if "nocoeff" not in said else ():
             kind = name.split()[0].lower()
             try:
                 if kind in ("pair", "pairij"):
@@ -131,6 +189,8 @@ class System:
                         self.bonded[kind].coefficient(row, self.kinds(kind), line)
             except NotUnderstood as error:
                 raise NotUnderstood(f"{name} of {rest[0]}: {error}") from None
+        if "extra/atom/types" in said:
+            self.rewrite()
 
     def kinds(self, kind):
         return self.data.counts.get(f"{kind} types", 1) if self.data else \
@@ -188,15 +248,8 @@ class System:
         style, which, rest = rest[0], rest[1], list(rest[2:])
         while rest:
             key = rest.pop(0)
-            if key == "type/fraction":
-                self.result.changed.append((line, "types are drawn with other random numbers"))
-                a = self.rewrite()
-                chosen = self.chosen(style, which)
-                random = np.random.default_rng(int(float(rest[2])))
-                a.type[chosen & (random.random(len(chosen)) < self.number(rest[1]))] = int(rest[0])
-                rest = rest[3:]
-            elif key == "type":
-                self.rewrite().type[self.chosen(style, which)] = int(rest.pop(0))
+            if key in ("type", "type/fraction"):
+                rest = self.set_type(key, style, which, rest, line)
             elif key == "charge":
                 value = self.number(rest.pop(0))
                 if self.data is None and style == "type" and "charge" not in self.start.extra:
@@ -206,11 +259,24 @@ class System:
                     self.rewrite().set("charge", self.chosen(style, which), value)
             elif key == "image":
                 self.result.no_effect.append(line)
-                return
+                rest = rest[3:]
             elif key in SET:
-                rest = self.set_number(key, style, which, rest, line)
+                with self.same_members():
+                    rest = self.set_number(key, style, which, rest, line)
             else:
                 raise NotUnderstood(f"set {style} … {key}")
+
+    def set_type(self, key, style, which, rest, line):
+        """Particles keep their charges and stay in their groups; the words behind it."""
+        a, chosen, count = self.rewrite(), self.chosen(style, which), 1
+        self.charges_of_particles()
+        if key == "type/fraction":
+            self.result.changed.append((line, "types are drawn with other random numbers"))
+            random, count = np.random.default_rng(int(float(rest[2]))), 3
+            chosen = chosen & (random.random(len(chosen)) < self.number(rest[1]))
+        with self.same_members():
+            a.type[chosen] = int(rest[0])
+        return rest[count:]
 
     def set_number(self, key, style, which, rest, line):
         """`set` of what has a direction, a size or a mass; the words behind it."""
@@ -273,15 +339,16 @@ class System:
             of = a.get("molecule")
             gone = gone | np.isin(of, of[gone & (of != 0)])
         self.fixed_members()
+        self.charges_of_particles()
         if molecular or said.get("compress") == "no":  # ids stay
             ids = a.numbers()[~gone]
             a.keep(np.flatnonzero(~gone))
             a.ids = ids
         else:
             keep = left_behind(gone)
-            for name, made in self.groups.items():
+            for made in self.groups.values():
                 if made and "ids" in made:
-                    made["ids"] = ranges(np.flatnonzero(self.members(name)[keep]))
+                    made["ids"] = ranges(np.flatnonzero(self.members_of(made)[keep]))
             a.keep(keep)
         if self.data is not None:
             self.data.counts["atoms"] = len(a)

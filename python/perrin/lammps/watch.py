@@ -43,12 +43,44 @@ class Watch:
         if style in ("image", "movie", "local", "cfg"):
             raise NotUnderstood(f"dump {style}; `perrin report` has pictures")
         quantities = ["position", "image"]
-        if style == "custom" and {"vx", "vy", "vz"} & set(rest):
+        if style == "custom" and {"vx", "vy", "vz"} & set(rest[5:]):
             quantities.insert(1, "velocity")
+        if style == "custom" and {"fx", "fy", "fz"} & set(rest[5:]):
+            quantities.append("force")
         made = {"type": "xtc" if style == "xtc" else "trajectory", "stride": stride}
         if style != "xtc":
             made["quantities"] = quantities
-        self.watch(("dump", rest[0]), lambda: dict(made), line)
+        self.watch(("dump", rest[0]), lambda: {**made, **self.of_dump(rest[1], line)}, line)
+        self.dumped[rest[0]] = made
+
+    def of_dump(self, group, line):
+        """The group of a dump; where particles come and go a job has none."""
+        if group == "all" or not self.reservoir:
+            return self.within(group)
+        self.result.changed.append((line, "frames have all particles"))
+        return {}
+
+    def do_dump_modify(self, rest, line):
+        """What changes how often frames are written, or which particles they have."""
+        made, words = self.dumped.get(rest[0]), list(rest[1:])
+        for k, word in enumerate(words):
+            if made is not None and word == "every":
+                if not words[k + 1].isdigit():
+                    raise NotUnderstood(f"dump_modify every {words[k + 1]}")
+                if ("dump", rest[0]) in self.watchers:
+                    self.other_stride(("dump", rest[0]), made, int(words[k + 1]), line)
+            elif made is not None and word in ("every/time", "thresh", "region", "delay", "skip"):
+                self.result.changed.append((line, f"frames are written without {word}"))
+        self.result.no_effect.append(line)
+
+    def other_stride(self, key, made, stride, line):
+        """Of a dump: after a run it is another observer."""
+        if self.watchers[key].begin == len(self.stages):
+            made["stride"] = stride
+            return
+        again = self.watchers[key].make
+        self.unwatch(*key)
+        self.watch(key, lambda: {**again(), "stride": stride}, line)
 
     def do_undump(self, rest, line):
         if not self.unwatch("dump", rest[0]):
@@ -70,6 +102,7 @@ class Watch:
     def average(self, name, style, group, words, line):
         """fix ave/time, ave/chunk, ave/correlate; what they would write that no observer does is
         said."""
+        self.unwatch("fix", name)  # one of this name is replaced
         average, left = Average(self, words), []
         if style == "ave/correlate":
             self.correlated(name, average, line)
