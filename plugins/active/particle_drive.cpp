@@ -47,7 +47,10 @@ ParticleDrive::ParticleDrive(const std::string& attribute, const std::string& ke
   const Configuration& c = setup.configuration();
   largest_.assign(c.types.size(), 0);
   auto column = attribute_of(c, name_);
-  if (!column) return setup.error(key, no_attribute(c, name_));
+  if (!column) {
+    setup.error(key, no_attribute(c, name_));
+    return;
+  }
   values_ = std::move(*column);
   updates_ = c.attribute_between.contains(name_);
   if (c.attribute_changes.contains(name_)) take_change(c);
