@@ -8,15 +8,15 @@ set(PERRIN_PUBLIC_HEADERS
     engine/device/threads.h
     engine/domain/decomposition.h engine/domain/reduction.h
     engine/settings/settings.h engine/settings/units.h
-    engine/system/archive.h engine/system/bond_graph.h engine/system/bond_images.h
-    engine/system/box.h
+    engine/system/archive.h engine/system/attribute.h engine/system/bond_graph.h
+    engine/system/bond_images.h engine/system/box.h
     engine/system/changed_since.h engine/system/moved_position.h
     engine/system/nearest_vector.h
     engine/system/partners.h
     engine/system/configuration.h engine/system/group.h engine/system/momentum.h
     engine/system/orientations.h engine/system/particle_array.h
     engine/system/particles.h engine/system/quaternion.h
-    engine/components/bond_probe.h
+    engine/components/attribute_reader.h engine/components/bond_probe.h
     engine/components/box_mover.h engine/components/box_user.h engine/components/chunk.h
     engine/components/constraint_solver.h engine/components/constraints.h
     engine/components/coupled_trials.h

@@ -438,6 +438,13 @@ bool GroupIntegrators::follow_group(StageContext& context) {
   return records_anew;
 }
 
+void GroupIntegrators::follow_attributes(
+    const std::map<std::string, std::vector<double>>& changed) {
+  for (auto& member : members_)
+    if (auto* const reader = dynamic_cast<AttributeReader*>(member->integrator.get()))
+      reader->follow_attributes(changed);
+}
+
 void GroupIntegrators::begin(StageContext& context) {
   for (auto& member : members_) {
     context.exchange(member->own);

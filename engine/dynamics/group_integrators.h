@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "engine/base/fiber.h"
+#include "engine/components/attribute_reader.h"
 #include "engine/components/integrator.h"
 #include "engine/components/setup.h"
 #include "engine/components/step_context.h"
@@ -28,7 +29,7 @@
 
 namespace perrin {
 
-class GroupIntegrators final : public Integrator, private StepMeetings {
+class GroupIntegrators final : public Integrator, public AttributeReader, private StepMeetings {
  public:
   static constexpr std::size_t most = 255;  // integrators
 
@@ -63,6 +64,7 @@ class GroupIntegrators final : public Integrator, private StepMeetings {
   bool acts_on_groups() const override { return false; }
   /// Takes the particles that the groups have now; throws RunError where one is in none or in two.
   bool follow_group(StageContext& context) override;
+  void follow_attributes(const std::map<std::string, std::vector<double>>& changed) override;
   /// Before begin(), where particles may have come and gone since it was made.
   void follow_present(const StepContext& context);
   GroupMask thermal() const override { return {thermal_.data(), 1}; }

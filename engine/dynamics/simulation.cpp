@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "engine/communicator/communicator.h"
+#include "engine/components/attribute_reader.h"
 #include "engine/components/bond_probe.h"
 #include "engine/components/box_mover.h"
 #include "engine/components/constraints.h"
@@ -188,6 +189,8 @@ void Simulation::change(std::size_t stage) {
   complete();
   const auto changed = attribute_updates->update(particles, step(), time(), stage);
   for (const auto& force : forces) force->follow_attributes(changed);
+  if (auto* const reader = dynamic_cast<AttributeReader*>(bath_))
+    reader->follow_attributes(changed);
   totals_.forget();
   forces_valid_ = false;
   ensure_forces();

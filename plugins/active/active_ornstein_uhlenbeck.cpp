@@ -25,7 +25,7 @@ class ActiveOrnsteinUhlenbeck final : public Overdamped {
         instance_(setup.instance(Purpose::active_ornstein_uhlenbeck)) {}
 
   void begin(StageContext& s) override {
-    tabulate(s.device(), [&](double speed) { return speed / std::sqrt(dimension()) * dt_; });
+    tabulate(s, [d = dimension(), dt = dt_](double speed) { return speed / std::sqrt(d) * dt; });
     const std::uint64_t seed = instance_seed(s.seed, instance_);
     noise_ = {RunKey(Purpose::active_ornstein_uhlenbeck, seed), planar_};
     drive_ = {s.particles, IndexedBy::id};
@@ -41,7 +41,7 @@ class ActiveOrnsteinUhlenbeck final : public Overdamped {
 
   void steps(StepContext& s, int n) override {
     run_steps(s, n, [&] {
-      return Persist{mobility_.data(),
+      return Persist{mobilities(s),
                      drive_.data(),
                      Real(std::exp(-dt_ / tau_)),
                      Real(std::sqrt(-std::expm1(-2 * dt_ / tau_))),

@@ -19,6 +19,18 @@ struct Mobility {
   }
 };
 
+/// As kernels look it up.
+struct Mobilities {
+  const Mobility* of_type;
+  const Real* drive_of_id;  // in place of that of the type; nullptr: the type's
+
+  PERRIN_HD Mobility operator()(std::uint32_t type, std::uint32_t id) const {
+    Mobility m = of_type[type];
+    if (drive_of_id != nullptr) m.drive = drive_of_id[id];
+    return m;
+  }
+};
+
 /// Normal numbers for x and y, and for z; 0 where none is wanted.
 template <class Generator>
 PERRIN_HD Real3 normal_numbers(Generator& g, bool xy, bool z) {

@@ -7,11 +7,11 @@
 namespace perrin::active {
 
 /// The drive of a Mobility is the root mean square of v along an axis; v is kept in units of it, so
-/// that particles may have any type.
+/// that particles may have any type or speed.
 struct Persist {
-  const Mobility* mobility;  // [type]
-  Real4* drive;              // v, by id
-  Real decay, fresh;         // exp(-dt/tau), and what is drawn anew
+  Mobilities mobility;
+  Real4* drive;       // v, by id
+  Real decay, fresh;  // exp(-dt/tau), and what is drawn anew
   AxisNoise noise;
   bool cold, pushed;  // no thermal noise; forces are there to be read
 
@@ -21,8 +21,7 @@ struct Persist {
   PERRIN_HD Real4 operator()(const MovingParticle& p, const Real4& r) const {
     const Real4 v = drive[p.id];
     drive[p.id] = multiply_add(fresh, r, times(decay, v));
-    const Mobility m = mobility[p.type()];
-    Real4 d = displacement(m, pushed ? p.force : Real4{},
+    Real4 d = displacement(mobility(p.type(), p.id), pushed ? p.force : Real4{},
                            cold ? Real4{} : noise.draw(p.step, p.id, 2), v);
     if (noise.planar) d.z = 0;
     return d;

@@ -22,14 +22,16 @@ std::vector<std::optional<double>> optional_by_type(Setup& setup, const std::str
 
 std::vector<double> numbers_by_type(Setup& setup, const std::string& key,
                                     const std::optional<double>& of_all, const ByType& by_name,
-                                    const std::optional<double>& missing) {
+                                    const std::optional<double>& missing,
+                                    const std::string& other_key) {
   const auto found = optional_by_type(setup, key, of_all, by_name);
   const auto moved = moved_types(setup.configuration());
   std::vector<double> numbers(found.size(), 0);
   for (std::size_t t = 0; t < found.size(); ++t) {
     if (!found[t] && !missing && moved[t]) {
-      setup.error(key, fmt::format("is missing for type \"{0}\": give {1}, or {1}s by type",
-                                   setup.configuration().types[t], key));
+      setup.error(key, fmt::format("is missing for type \"{0}\": give {1}, or {1}s by type{2}{3}",
+                                   setup.configuration().types[t], key,
+                                   other_key.empty() ? "" : ", or ", other_key));
       break;
     }
     numbers[t] = found[t].value_or(missing.value_or(0));

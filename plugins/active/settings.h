@@ -19,6 +19,7 @@ struct OverdampedSettings {
   double timestep = 0.001, temperature = 0;
   std::optional<double> friction, speed;
   ByType frictions, speeds;
+  std::optional<std::string> speed_attribute;
 };
 
 template <class D>
@@ -27,6 +28,15 @@ void describe_friction(D& d, OverdampedSettings& s) {
              "friction coefficient xi: force per velocity (mass/time)");
   d.optional("frictions", s.frictions, Positive{},
              "friction coefficients by particle type; other types have that of friction");
+}
+
+template <class D>
+void describe_speeds(D& d, OverdampedSettings& s) {
+  d.optional("speeds", s.speeds, NonNegative{},
+             "speeds by particle type; other types have that of speed; 0: a passive particle");
+  d.optional("speed_attribute", s.speed_attribute, Any{},
+             "the attribute that is the speed of each particle, in place of speed and speeds; at "
+             "least 0");
 }
 
 /// Of particles that swim along their axis.
@@ -40,8 +50,7 @@ void describe_swimmer(D& d, SwimmerSettings& s) {
   describe_friction(d, s);
   d.optional("speed", s.speed, NonNegative{},
              "speed v0 of a particle along its axis, the x axis of its own frame (length/time)");
-  d.optional("speeds", s.speeds, NonNegative{},
-             "speeds by particle type; other types have that of speed; 0: a passive particle");
+  describe_speeds(d, s);
   d.optional("rotational_diffusion", s.rotational_diffusion, NonNegative{},
              "rotational diffusion coefficient D_r (1/time), whatever the temperature; directions "
              "are correlated as exp(-(d - 1) D_r t) in d dimensions. Default: k_B T / "
@@ -111,8 +120,7 @@ void describe(D& d, ActiveOrnsteinUhlenbeckSettings& s) {
   d.optional("speed", s.speed, NonNegative{},
              "root mean square of the active velocity, all axes together (length/time); in d "
              "dimensions the active diffusion coefficient is speed^2 persistence_time / d");
-  d.optional("speeds", s.speeds, NonNegative{},
-             "speeds by particle type; other types have that of speed; 0: a passive particle");
+  describe_speeds(d, s);
   d.optional("temperature", s.temperature, NonNegative{},
              "temperature of a heat bath beside it: noise of the displacements; 0: none");
 }
@@ -121,9 +129,11 @@ void describe(D& d, ActiveOrnsteinUhlenbeckSettings& s) {
 std::vector<bool> moved_types(const Configuration& configuration);
 /// A number for every type, of those that the job gives for all and by name. `missing`: where it
 /// says none; without it, none is a mistake of types that are moved, which is reported.
+/// `other_key`: that may say it as well.
 std::vector<double> numbers_by_type(Setup& setup, const std::string& key,
                                     const std::optional<double>& of_all, const ByType& by_name,
-                                    const std::optional<double>& missing = {});
+                                    const std::optional<double>& missing = {},
+                                    const std::string& other_key = {});
 /// The same, and nothing where the job says nothing.
 std::vector<std::optional<double>> optional_by_type(Setup& setup, const std::string& key,
                                                     const std::optional<double>& of_all,

@@ -37,7 +37,7 @@ class Swimmers final : public Overdamped {
   }
 
   void begin(StageContext& s) override {
-    tabulate(s.device(), [&](double speed) { return speed * dt_; });
+    tabulate(s, [dt = dt_](double speed) { return speed * dt; });
     std::vector<Turning> of_type;
     torques_ = s.bodies ||
                std::ranges::any_of(s.forces, [](const auto& f) { return f->traits().torques; });
@@ -59,7 +59,7 @@ class Swimmers final : public Overdamped {
   void steps(StepContext& s, int n) override {
     run_steps(s, n, [&] {
       turn(s);
-      return Swim{mobility_.data(), s.particles.orientations->orientation.data(), noise_, kt_ == 0,
+      return Swim{mobilities(s), s.particles.orientations->orientation.data(), noise_, kt_ == 0,
                   !s.forces.empty()};
     });
   }

@@ -74,7 +74,7 @@ struct Turn {
 
 /// dt F / xi + v0 dt u + sqrt(2 k_B T dt / xi) R
 struct Swim {
-  const Mobility* mobility;  // [type]; drive: v0 dt
+  Mobilities mobility;  // drive: v0 dt
   const Real4* orientation;
   AxisNoise noise;
   bool cold, pushed;  // no noise; forces are there to be read
@@ -86,7 +86,7 @@ struct Swim {
   }
   PERRIN_HD Real4 operator()(const MovingParticle& p, const Real4& r) const {
     const Real3 u = axis_of(orientation[p.i]);
-    Real4 d = displacement(mobility[p.type()], pushed ? p.force : Real4{}, r,
+    Real4 d = displacement(mobility(p.type(), p.id), pushed ? p.force : Real4{}, r,
                            Real4{u.x, u.y, u.z, Real(0)});
     if (noise.planar) d.z = 0;
     return d;

@@ -204,7 +204,52 @@ class Active(JobCase):
             self.expect_mean("group", square[:, k * n:(k + 1) * n], 9 * persistent_square(rate, t))
         self.assertEqual(square[:, 3 * n:].max(), 0)
 
+    def test_speeds_by_attribute(self):
+        """Particles of one type with a speed of their own."""
+        for d, kt, rate, integrator in (
+                (2, 0.5, 0.8, brownian(temperature=0.5, rotational_diffusion=0.8)),
+                (3, 0, 1 / 0.7, persistent())):
+            self.by_attribute(integrator, "speed", "v")
+            job = self.job(integrator, d, n=24000, steps=500,
+                           start=None if "persistence_time" in integrator else "random",
+                           attributes={"v": {"from": "if(x < 0, 1, 4)"}})
+            x = self.paths(job)
+            t = numpy.arange(1, len(x)) * 0.2
+            square = ((x - x[0])**2).sum(axis=2)[1:]
+            for speed, chosen in ((1, x[0, :, 0] < 0), (4, x[0, :, 0] >= 0)):
+                self.assertGreater(chosen.sum(), 10000)
+                self.expect_mean(f"{integrator['type']}, {speed}", square[:, chosen],
+                                 2 * d * kt / 2 * t + speed**2 * persistent_square(rate, t))
+
     # Without noise.
+
+    def test_drives_that_change(self):
+        """Straight paths, of what a drive is at the beginning of each step; another integrator
+        takes over on the way, of two groups."""
+        dt, n = 0.01, 40
+        still = {"timestep": dt, "temperature": 0, "friction": 2, "rotational_friction": 1}
+        swims = {"type": "active_brownian", **still, "speed_attribute": "v"}
+        is_pushed = {"type": "brownian", **still}
+        push = {"type": "active_force", "force_attribute": "v"}
+        for change, growth in (
+                ({"changes": "v*(1 + 20*t)"}, 1 + 20 * dt * numpy.arange(n)),
+                ({"updates": {"formula": "v + u", "every": 10, "between": [0, 99]}},
+                 1 + numpy.arange(n) // 10)):
+            for integrator, forces, friction in ((swims, [], 1), (is_pushed, [push], 2)):
+                job = self.job(integrator, n=100, stride=10)
+                job["system"]["particles"] = {"A": 50, "B": 50}
+                job["attributes"] = {"u": {"types": {"A": 1, "B": 3}}, "v": {"from": "u", **change}}
+                job["groups"] = {"odd": {"ids": list(range(1, 100, 2))}, "even": {"not": ["odd"]}}
+                job["forces"] = forces
+                job["stages"] = [
+                    {"type": "md", "steps": n // 2, "integrator": integrator},
+                    {"type": "md", "steps": n // 2, "name": "groups", "integrators": [
+                        {**integrator, "group": name} for name in job["groups"]]}]
+                x = self.paths(job)
+                moved = numpy.linalg.norm(x - x[0], axis=2)
+                u = numpy.repeat([1, 3], 50)
+                path = numpy.concatenate([[0], numpy.cumsum(growth * dt / friction)])[::10]
+                numpy.testing.assert_allclose(moved, path[:, None] * u, atol=2e-5)
 
     def expect_circles(self, x, radius, closed):
         """x: [frame, id, axis] of one turn; frames are even parts of it."""
@@ -356,6 +401,13 @@ class Active(JobCase):
             job["forces"] = [LJ]
             if integrator["type"] != "active_ornstein_uhlenbeck":
                 job["forces"].append({"type": "active_force", "force": 1, "torque": 0.4})
+            if integrator["type"] == "run_and_tumble":  # each particle has a drive of its own
+                job["attributes"] = {
+                    "v": {"random": {"uniform": [1, 3]}, "changes": "v*(1 + sin(20*t))"},
+                    "f": {"random": {"uniform": [0, 2]}, "updates": {
+                        "formula": "max(f - 0.1*(x > 0), 0)", "every": 20}}}
+                self.by_attribute(job["stages"][0]["integrator"], "speed", "v")
+                self.by_attribute(job["forces"][1], "force", "f")
             job["observers"].append({"type": "checkpoint"})
             if d == 2 and integrator["type"] == "active_brownian":
                 sheared = json.loads(json.dumps(job))
@@ -363,6 +415,12 @@ class Active(JobCase):
                 sheared["stages"][0]["shear"] = {"rate": 5}
                 yield sheared
             yield job
+
+    @staticmethod
+    def by_attribute(settings, key, name):
+        for given in (key, key + "s"):
+            settings.pop(given, None)
+        settings[f"{key}_attribute"] = name
 
     def flock(self, strength):
         """Swimmers in a plane that align as in the guide, with a core; the polar order."""
@@ -380,6 +438,34 @@ class Active(JobCase):
                 temperature=0.1)}]})
         return self.column("polar_order", file="orientational_order.h5")[40:].mean()
 
+    def test_alignment_without_force(self):
+        """Of two that stand still the angle between them closes as tan(a/2) = tan(a0/2)
+        exp(-2 J t / xi_r), and nobody is pushed."""
+        j, xi, dt, n = 1.5, 0.5, 0.0005, 400
+        pairs = 8
+        at = [(10 * p + x, 10, 10) for p in range(pairs) for x in (0, 1.9)]
+        start = numpy.repeat(numpy.linspace(0.3, 2.8, pairs), 2) * numpy.tile([0.5, -0.5], pairs)
+        flat = [(math.cos(a / 2), 0, 0, math.sin(a / 2)) for a in start]
+        self.oriented("pairs.xyz", 80, at, flat)
+        job = {"seed": 3, "system": {"type": "file", "path": "pairs.xyz"},
+               "forces": [{"type": "anisotropic_formula", "cutoff": 2, "truncation": "cut",
+                           "energy": "-J*cos_12", "pairs": [{"types": ["A", "A"], "J": j}]}],
+               "observers": [{"type": "trajectory", "stride": n,
+                              "quantities": ["position", "orientation"]}],
+               "stages": [{"type": "md", "steps": n, "integrator": brownian(
+                   timestep=dt, speed=0, rotational_friction=xi)}]}
+        self.run_job(job)
+        with h5py.File(self.path("trajectory.h5")) as h:
+            of = h["particles/all"]
+            x, q = of["position/value"][:], of["orientation/value"][:].astype(float)
+        numpy.testing.assert_array_equal(x[-1], x[0])
+        w, i, k, l = numpy.moveaxis(q[-1], -1, 0)
+        axis = numpy.stack([1 - 2 * (k * k + l * l), 2 * (i * k + w * l), 2 * (i * l - w * k)], -1)
+        angle = numpy.arccos(numpy.clip((axis[::2] * axis[1::2]).sum(axis=1), -1, 1))
+        expected = 2 * numpy.arctan(numpy.tan(numpy.linspace(0.3, 2.8, pairs) / 2) *
+                                    math.exp(-2 * j * n * dt / xi))
+        numpy.testing.assert_allclose(angle, expected, atol=2e-3)  # of Euler's steps
+
     def test_flocks_align(self):
         """As T. Vicsek et al., Phys. Rev. Lett. 75, 1226 (1995): order above a strength. Without
         interactions the mean of |<u>| of n axes in a plane is (π/n)^1/2 / 2."""
@@ -387,6 +473,35 @@ class Active(JobCase):
         # Over 12 times 1/D: each of as many independent samples scatters by half of the mean.
         self.assertLess(abs(self.flock(0) - free), 0.5 * free)
         self.assertGreater(self.flock(1), 0.7)
+
+    def test_types_or_attribute(self):
+        """The same bits where an attribute says what the types said, also of numbers that no float
+        has."""
+        more = {"timestep": 0.0005, "temperature": 0.5}
+        for d, integrator in ((2, brownian(**more, rotational_friction=0.3)),
+                              (3, persistent(**more))):
+            job = self.job(integrator, d, steps=100, stride=20)
+            job["system"] = {"type": "lattice", "structure": "sc" if d == 3 else "square",
+                             "density": 0.4, "cells": [8, 8, 8] if d == 3 else [20, 20, 1],
+                             "types": {"A": 1, "B": 1}}
+            job["forces"] = [{**LJ, "mixing": "geometric", "pairs": [
+                *LJ["pairs"], {"types": ["B", "B"], "epsilon": 1, "sigma": 1}]}]
+            if d == 2:
+                job["forces"] += [{"type": "active_force", "force": f, "torque": f / 3,
+                                   "types": [name]} for name, f in (("A", 1.1), ("B", 2.3))]
+            else:
+                del job["orientations"]
+            job["stages"][0]["integrator"].update({"speed": 3.3, "speeds": {"B": 0.7}})
+            self.run_job(job, folder="types")
+            job["attributes"] = {"v": {"types": {"A": 3.3, "B": 0.7}},
+                                 "f": {"types": {"A": 1.1, "B": 2.3}},
+                                 "m": {"types": {"A": 1.1 / 3, "B": 2.3 / 3}}}
+            self.by_attribute(job["stages"][0]["integrator"], "speed", "v")
+            if d == 2:
+                job["forces"][1:] = [{"type": "active_force", "force_attribute": "f",
+                                      "torque_attribute": "m"}]
+            self.run_job(job, folder="attribute")
+            self.expect_same("types", "attribute")
 
     def test_cuts(self):
         for job in self.dense_jobs():
@@ -443,6 +558,30 @@ class Active(JobCase):
             wrong({k: v for k, v in persistent().items() if k != key},
                   f'{key}: is missing for type "A": give {key}, or {key}s by type')
         wrong(persistent(persistence_time=0), "persistence_time")
+        # Attributes.
+        def of(integrator, *keys, **attribute):
+            integrator = {**integrator, "speed_attribute": "v"}
+            return self.job({k: v for k, v in integrator.items() if k not in keys}, n=100,
+                            **({"attributes": {"v": attribute}} if attribute else {}))
+        speeds = brownian(**turning)
+        self.refused(of(speeds, "speed"), 'speed_attribute: the particles have no attribute "v"')
+        self.refused(of(speeds, default=1), 'speed_attribute: .* cannot stand beside "speed"')
+        self.refused(of({**persistent(), "speeds": {"A": 1}}, "speed", default=1),
+                     'speed_attribute: .* cannot stand beside "speeds"')
+        for attribute, what in (
+                ({"default": -1}, 'is -1 for a particle of type "A"'),
+                ({"default": 1, "changes": "v - t"}, 'may be -inf by its "changes".*max'),
+                ({"default": 1, "updates": {"formula": "v - 1", "every": 5}},
+                 'may be less: expected "between" from 0 on')):
+            self.refused(of(speeds, "speed", **attribute),
+                         f'integrator.speed_attribute: is a speed, .* at least 0, and "v" {what}')
+        for force, pattern in (
+                ({}, "force, force_attribute, torque(,| or) torque_attribute"),
+                ({"force_attribute": "w"}, 'force_attribute: the particles have no attribute "w"'),
+                ({"torque": 1, "torque_attribute": "charge"},
+                 'torque_attribute: .* cannot stand beside "torque"')):
+            wrong(brownian(rotational_friction=1), r"forces\[0\].*" + pattern,
+                  forces=[{"type": "active_force", **force}])
         # Torques, and nothing that says how easily particles turn.
         torque = {"forces": [{"type": "active_force", "force": 1, "torque": 1}]}
         for integrator in (brownian(**turning), tumbling(), [{**tumbling(), "group": "all"}]):

@@ -706,18 +706,24 @@ def jobs(device):
                      "pairs": [["some", "others"], ["others", "some"]]},
         {"type": "coordination", "distance": 1.5, "smooth_from": 1.2, "stride": 25,
          "rows_every": 100, "group": "inner", "neighbor_group": "some"}]
-    # Particles that swim: in two dimensions, drawn together; velocities that persist.
-    swims = {"timestep": 0.0002, "friction": 1, "speed": 8, "temperature": 0.3}
+    # Particles that swim: in two dimensions, drawn together; velocities that persist. What drives
+    # each is written anew, or changes with the time.
+    swims = {"timestep": 0.0002, "friction": 1, "speed_attribute": "v", "temperature": 0.3}
+    speeds = {"random": {"uniform": [4, 12]}}
     found["active, droplet"] = copy.deepcopy(flat)
     found["active, droplet"] |= {
         "system": {**flat["system"], "density": 0.2}, "orientations": {"start": "random"},
+        "attributes": {"v": {**speeds, "updates": {"formula": "min(v + 0.5*(x > 0), 13)",
+                                                   "every": 70, "between": [0, 13]}},
+                       "w": {"random": {"uniform": [0.2, 0.8]}, "changes": "w*cos(20*t)"}},
         "forces": [LJ, {"type": "harmonic_trap", "stiffness": [4, 4, 0]},
-                   {"type": "active_force", "force": 1, "torque": 0.5}],
+                   {"type": "active_force", "force": 1, "torque_attribute": "w"}],
         "stages": [{"type": "md", "steps": 600, "integrator": {
             "type": "active_brownian", **swims, "rotational_friction": 0.2}}]}
     found["active, persistent"] = job(
         droplet["system"], droplet["forces"],
-        {"type": "active_ornstein_uhlenbeck", **swims, "persistence_time": 0.05}, steps=300)
+        {"type": "active_ornstein_uhlenbeck", **swims, "persistence_time": 0.05}, steps=300,
+        attributes={"v": {**speeds, "changes": "v*(1 + 0.5*sin(300*t))"}})
     for name, of in [("liquid", liquid(THERMOSTAT)), ("mixture", mixture), ("polymer", melt),
                      ("droplet", droplet), ("dpd", found["dpd"]), ("barostat", found["barostat"]),
                      ("mdpd", found["mdpd"]), ("many_body", found["many_body"])]:

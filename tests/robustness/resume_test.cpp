@@ -309,6 +309,10 @@ std::string axial_table() {
 
 // Jobs around one type.
 
+/// What drives each particle, written anew within a run.
+const char* written_speeds = R"j({"u": {"random": {"uniform": [3, 7]}, "updates": {
+    "formula": "min(u + 0.5*(x > 0), 8)", "every": 3, "between": [0, 8]}}})j";
+
 /// Where the type needs them.
 void give_orientations(Json& j, const std::string& type) {
   static const std::set<std::string> of_orientations{
@@ -348,6 +352,10 @@ Json job_with_force(const CatalogueRow& row) {
           *sample(*components().registry.find("force", kind + std::string("harmonic"))));
   Json j = job(polymer, forces, json(verlet), 24);
   give_orientations(j, row.type);
+  if (row.type == "active_force") {
+    j["forces"][0] = json(R"({"type": "active_force", "force": 10, "torque_attribute": "u"})");
+    j["attributes"] = json(written_speeds);
+  }
   if (charged) {
     j["system"]["pattern"] = "A5B5";
     j["attributes"] = json(R"({"charge": {"types": {"A": 1, "B": -1}}})");
@@ -364,6 +372,12 @@ Json job_with_integrator(const CatalogueRow& row) {
     integrator["timestep"] = 0.002;
   Json j = job(liquid, {row.provider == "dpd" ? pairs : json(lj)}, integrator, 40);
   give_orientations(j, row.type);
+  if (row.provider == "active") {
+    Json& active = j["stages"][0]["integrator"];
+    active.erase("speed");
+    active["speed_attribute"] = "u";
+    j["attributes"] = json(written_speeds);
+  }
   return j;
 }
 
@@ -1197,7 +1211,9 @@ TEST_F(Resume, EveryIntegratorInABoxThatDeforms) {
     if (refused.contains(row->type)) continue;
     with_sample(*row, [&] {
       Json j = row->type == "dpd_split" || row->type == "groot_warren" ? fluid : small_liquid();
-      j["stages"][0]["integrator"] = job_with_integrator(*row)["stages"][0]["integrator"];
+      const Json given = job_with_integrator(*row);
+      if (given.contains("attributes")) j["attributes"] = given["attributes"];
+      j["stages"][0]["integrator"] = given["stages"][0]["integrator"];
       j["stages"][0]["integrator"].erase("types");
       j["stages"][0]["integrator"].erase("axes");
       const bool slow = row->type == "brownian" || row->type == "active_ornstein_uhlenbeck";
