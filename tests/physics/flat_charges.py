@@ -127,6 +127,27 @@ class Flat(ChargeCase):
                     self.assertLess(abs(virial[a, b] + slope(strained, 1e-3)), 0.1 * own_virial)
                 self.assertEqual(abs(virial[2]).max(), 0)
 
+    def test_trial_moves_of_an_excluded_pair(self):
+        """Two charges that do not act on each other have the bond of their spring, with few waves,
+        too: without what these leave out it would be shorter by 0.05."""
+        stiffness, h = 10.0, tilted(20, 20, 1)
+        p = numpy.array([[5.0, 5, 0], [6, 5, 0]])
+        job = self.job(self.plane(p, numpy.array([1.0, -1]), h, bonds=[(0, 1)]), [
+            {"type": "ewald", "cutoff": 9, "splitting": 0.5, "k_max": 1,
+             "coulomb": {"bjerrum_length": 20, "temperature": 1}},
+            {"type": "bond_harmonic", "bonds": {"1": {"stiffness": stiffness, "length": 1}}}])
+        job["observers"] = [{"type": "trajectory", "stride": 10, "quantities": ["position"]}]
+        job["stages"] = [{"type": "monte_carlo", "sweeps": 80000, "temperature": 1,
+                          "translation": {"displacement": 0.5}}]
+        self.run_job(job)
+        position = self.frames("position")[100:].astype(float)
+        length = numpy.sqrt((nearest(position[:, 0] - position[:, 1], h, (1, 1, 0))**2).sum(axis=1))
+        mean, error = mean_and_error(length, 16)
+        r = numpy.linspace(0, 4, 4001)
+        weight = r * numpy.exp(-stiffness / 2 * (r - 1)**2)
+        self.assertLess(abs(mean - (r * weight).sum() / weight.sum()), 4 * error + 0.005)
+        self.assertLess(error, 0.01)
+
     def compare(self, measured, energy, p):
         found, force, virial = measured
         size = numpy.sqrt((force**2).mean())
