@@ -223,6 +223,15 @@ class Dipoles(dipoles.DipoleCase, Said):
                 slope = (strained(1e-3) - strained(-1e-3)) / 2e-3
                 self.assertLess(abs(virial[a, a] + slope), 0.06 * own_virial)
 
+    def test_excluded_dipoles_close_together(self):
+        """No force, torque and virial are left of 1/r³, 1/r⁴ and their rounding."""
+        for r in (0.2, 0.01):
+            job = self.bonded(numpy.array([[5.0, 5, 5], [5 + 0.6 * r, 5 + 0.8 * r, 5]]),
+                              tilted(14, 14, 14), [(0, 1)])
+            job["forces"][0].update(cutoff=4, accuracy=1e-4)
+            for of in self.measured(job):
+                self.assertLess(numpy.abs(of).max(), 1e-4)
+
     def test_trial_moves_of_an_excluded_pair(self):
         """Dipoles that do not act on each other look anywhere, with few waves, too: without what
         these leave out the mean cosine of the two would be 0.26."""
