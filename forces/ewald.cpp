@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "engine/components/acts_between_all.h"
+#include "engine/components/acts_by_coulomb.h"
 #include "engine/components/force_remark.h"
 #include "engine/components/registry.h"
 #include "forces/charges/charge_moments.h"
@@ -28,9 +29,11 @@ class EwaldForce final : public Force,
                          public HasCoupledTrials,
                          public ForceRemark,
                          public HasMeasuredError,
-                         public ActsBetweenAll {
+                         public ActsBetweenAll,
+                         public ActsByCoulomb {
  public:
   std::string between() const override { return "charges"; }
+  double coulomb_constant() const override { return waves_.terms().constant; }
   /// `charges_change`: a resumed run has other charges than those that the parameters were chosen
   /// from.
   EwaldForce(ChargePairs pairs, const EwaldTerms& terms, std::optional<MeshSum> mesh,
