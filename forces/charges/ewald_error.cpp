@@ -44,7 +44,7 @@ double wave_error(const ChargedSystem& s, const EwaldParameters& p) {
   if (s.flat)
     return std::sqrt(2.0) * s.constant * s.squares * p.splitting /
            (x * std::sqrt(s.particles * s.volume)) * std::exp(-x * x);
-  // Those beyond k_max fall off along z as exp(-k_z (k_z' - k_z)/4α²), k_z from 0 to k_max alike.
+  // Those beyond k_max fall off along z as exp(-k_z (k_z' - k_z)/2α²), k_z from 0 to k_max alike.
   const double together = together_in_layer(s, [&](double k) {
     const double y = k * p.k_max / (2 * p.splitting * p.splitting);
     return -std::expm1(-y) / y;
