@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/components/acts_between_all.h"
+#include "engine/components/acts_by_coulomb.h"
 #include "engine/components/coupled_trials.h"
 #include "engine/components/registry.h"
 #include "forces/charges/charge_pairs.h"
@@ -136,9 +137,13 @@ class ExcludedTrials final : public CoupledTrials {
   ChargePairs& pairs_;
 };
 
-class ChargePairForce final : public Force, public HasCoupledTrials, public ActsBetweenAll {
+class ChargePairForce final : public Force,
+                              public HasCoupledTrials,
+                              public ActsBetweenAll,
+                              public ActsByCoulomb {
  public:
-  explicit ChargePairForce(ChargePairs pairs) : Force(pairs.traits()), pairs_(std::move(pairs)) {
+  ChargePairForce(ChargePairs pairs, double constant)
+      : Force(pairs.traits()), constant_(constant), pairs_(std::move(pairs)) {
     if (traits_.trials) return;
     traits_.trials = true;
     excluded_ = std::make_unique<ExcludedTrials>(pairs_);
@@ -153,27 +158,30 @@ class ChargePairForce final : public Force, public HasCoupledTrials, public Acts
   }
   CoupledTrials* coupled_trials() const override { return excluded_.get(); }
   std::string between() const override { return "charges"; }
+  double coulomb_constant() const override { return constant_; }
   bool follows_topology() const override { return true; }
   void follow_attributes(const std::map<std::string, std::vector<double>>& changed) override {
     pairs_.follow(changed);
   }
 
  private:
+  double constant_;
   ChargePairs pairs_;
   std::unique_ptr<ExcludedTrials> excluded_;  // nullptr: no partners of corrections, or rigid ones
 };
 
 template <class Settings>
 void register_charges(Registry& registry, const char* type, const char* help) {
-  registry.add<Force, Settings>(
-      type, help, [](const Settings& s, Setup& setup) -> std::unique_ptr<Force> {
-        ChargeLaw law = law_of(s);
-        law.constant = coulomb_constant(s.coulomb, setup);
-        const ChargeSums charges = sum_charges(setup);
-        if (law.corrects_excluded) check_smearing(law, setup);
-        if (!charges.any()) return nullptr;
-        return std::make_unique<ChargePairForce>(ChargePairs(law, charges, false, setup));
-      });
+  registry.add<Force, Settings>(type, help,
+                                [](const Settings& s, Setup& setup) -> std::unique_ptr<Force> {
+                                  ChargeLaw law = law_of(s);
+                                  law.constant = coulomb_constant(s.coulomb, setup);
+                                  const ChargeSums charges = sum_charges(setup);
+                                  if (law.corrects_excluded) check_smearing(law, setup);
+                                  if (!charges.any()) return nullptr;
+                                  return std::make_unique<ChargePairForce>(
+                                      ChargePairs(law, charges, false, setup), law.constant);
+                                });
 }
 
 }  // namespace

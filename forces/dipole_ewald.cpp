@@ -19,6 +19,7 @@
 #include "forces/charges/dipole_trials.h"
 #include "forces/charges/ewald_choice.h"
 #include "forces/charges/ewald_settings.h"
+#include "forces/charges/excluded_dipoles.h"
 #include "forces/charges/measured_error.h"
 #include "forces/deposit.h"
 #include "forces/particle_loop.h"
@@ -55,41 +56,49 @@ struct DipoleEwaldSettings {
 
 using Pairs = AnisotropicForce<AxialPair<EwaldDipole>>;
 
-/// Takes back what the sum over waves has of pairs that the sum over pairs leaves out.
+/// Takes back what the sum over waves has of pairs that the sum over pairs leaves out. And the
+/// virial of a dipole and itself beyond the last wave: DipoleSum has its mean over all directions
+/// of the dipole.
 struct CorrectDipoles {
-  using Pair = AxialPair<EwaldDipoles<true>>;
+  using Vector = ExcludedDipoles::Vector;
   ParticleView particles;
   Current<Metric> metric;
   BondVector vector;
   ExclusionView excluded;
   const Real4* orientation;
   const Real* moment;  // [type]
-  Real constant, alpha;
+  ExcludedDipoles law;
   ForceOutput out;
 
   PERRIN_HD void operator()(std::int64_t i) const {
     const Position here = particles.position[i];
-    const Real3 axis = axis_of(orientation[i]);
+    const Vector own = moment_of(moment[here.type()], orientation[i]);
     const std::uint32_t id = particles.id[i];
-    Real3 force{}, torque{};
-    Real energy = 0;
+    Vector force{}, torque{};
+    double energy = 0;
     Virial virial;
-    for (std::uint32_t k = excluded.begin[id]; k < excluded.begin[id + 1]; ++k) {
+    if (out.virial != nullptr) law.add_direction(virial, own);
+    std::uint32_t k = 0, end = 0;
+    if (excluded) k = excluded.begin[id], end = excluded.begin[id + 1];
+    for (; k < end; ++k) {
       const std::uint32_t j = particles.index[excluded.excluded[k]];
       const Position there = particles.position[j];
-      const Real strength = constant * moment[here.type()] * moment[there.type()];
-      if (strength == Real(0)) continue;
+      if (moment[here.type()] * moment[there.type()] == Real(0)) continue;
+      const Vector other = moment_of(moment[there.type()], orientation[j]);
       const Real3 d = vector(*metric, here, there);
-      const Interaction f = Pair::evaluate(d, axis, axis_of(orientation[j]), {strength, alpha});
-      force += f.force, torque += f.torque_i;
+      const Vector r{double(d.x), double(d.y), double(d.z)};
+      const ExcludedDipoles::Effect f = law.of(r, own, other);
+      force += f.force, torque += f.torque;
       energy += f.energy;
-      virial.c[0] += d.x * f.force.x, virial.c[1] += d.y * f.force.y;
-      virial.c[2] += d.z * f.force.z, virial.c[3] += d.y * f.force.x;
-      virial.c[4] += d.z * f.force.x, virial.c[5] += d.z * f.force.y;
+      if (out.virial == nullptr) continue;
+      virial.add(rounded(f.force), d);  // a tilt of the box by xy moves x by y
+      law.add_surface(virial, r, own, other);
     }
-    deposit(out, particles.n, i, force, energy, virial, Real(0.5));
-    deposit_torque(out, i, torque);
+    deposit(out, particles.n, i, rounded(force), Real(energy), virial, Real(0.5));
+    deposit_torque(out, i, rounded(torque));
   }
+
+  PERRIN_HD static Real3 rounded(const Vector& v) { return {Real(v.x), Real(v.y), Real(v.z)}; }
 };
 
 PredictedErrors predicted_errors(const ChargedSystem& system, const EwaldParameters& p,
@@ -122,15 +131,14 @@ class DipoleEwald final : public Force,
     pairs_->compute(s, output);
     waves_.compute(s, output);
     const ExclusionView excluded = s.neighbors->exclusions();
-    if (!excluded) return;
+    if (!excluded && output.virial == nullptr) return;
     ForceOutput added = output;
     added.add = added.add_torque = true;
-    const EwaldTerms& terms = waves_.terms();
     for_each_particle(
         "corrections of dipoles", s, added,
         CorrectDipoles{s.particles.view(), s.particles.metric(), BondVector(s.particles.box),
                        excluded, s.particles.orientations->orientation.data(), waves_.moments(),
-                       Real(terms.constant), Real(terms.parameters.splitting), added});
+                       ExcludedDipoles::of(waves_.terms()), added});
   }
 
   void compute_trials(StepContext& s, const TrialMoves& trials) override {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "engine/components/acts_between_all.h"
+#include "engine/components/acts_by_coulomb.h"
 #include "engine/components/force_remark.h"
 #include "engine/components/registry.h"
 #include "forces/charges/charge_moments.h"
@@ -28,9 +29,11 @@ class EwaldForce final : public Force,
                          public HasCoupledTrials,
                          public ForceRemark,
                          public HasMeasuredError,
-                         public ActsBetweenAll {
+                         public ActsBetweenAll,
+                         public ActsByCoulomb {
  public:
   std::string between() const override { return "charges"; }
+  double coulomb_constant() const override { return waves_.terms().constant; }
   /// `charges_change`: a resumed run has other charges than those that the parameters were chosen
   /// from.
   EwaldForce(ChargePairs pairs, const EwaldTerms& terms, std::optional<MeshSum> mesh,
@@ -81,7 +84,7 @@ class EwaldForce final : public Force,
   perrin::MeasuredError measure_error(StepContext& s) override {
     MeasuredSum sum{waves_.terms(), system_, 0};
     const Box cell = repeated_cell(s.particles.box, settings_.slab.value_or(1));
-    sum.predicted = predicted(cell), sum.system.volume = cell.volume();
+    sum.predicted = predicted(cell), sum.system = in_cell(cell);
     sum.smearing = smearing_of(settings_.smearing);
     const AttributeView<1> charge = pairs_.charges(s);
     for (std::int64_t i = 0; i < s.particles.size(); ++i) sum.charge.push_back(double(charge(i)));
@@ -104,15 +107,18 @@ class EwaldForce final : public Force,
       return;
     waves_.set(p), moments_.set(p);
     pairs_.set_splitting(p.splitting, EwaldSum::self_energy(p, system_.flat));
-    if (!mesh_ && !system_.flat) pairs_.set_beyond(WavesBeyond::of(p));
+    if (!mesh_) pairs_.set_beyond(WavesBeyond::of(p, system_.flat));
   }
 
  private:
   /// Of forces in such a cell.
   double predicted(const Box& cell) const {
+    return predicted_errors(settings_, in_cell(cell), waves_.parameters(), mesh_terms_, cell).all();
+  }
+  ChargedSystem in_cell(const Box& cell) const {
     ChargedSystem now = system_;
-    now.volume = cell.volume();
-    return predicted_errors(settings_, now, waves_.parameters(), mesh_terms_, cell).all();
+    now.volume = cell.volume(), now.layer = cell.length.z / now.slab;
+    return now;
   }
 
   EwaldSettings settings_;
@@ -185,7 +191,8 @@ std::unique_ptr<Force> make_ewald(const EwaldSettings& s, Setup& setup) {
                              constant,
                              false,
                              c.box.dimension == 2,
-                             s.slab.value_or(1)};
+                             s.slab.value_or(1),
+                             c.box.length.z};
   const auto choice = ewald_choice(s, system, charges, cell, setup);
   if (!choice) return nullptr;
   const EwaldParameters& parameters = choice->parameters;
@@ -205,7 +212,7 @@ std::unique_ptr<Force> make_ewald(const EwaldSettings& s, Setup& setup) {
   std::optional<MeshSum> on_mesh;
   if (mesh) on_mesh.emplace(terms, *mesh, charges.sizes, charges.largest);
   ChargePairs pairs(law, charges, true, setup);
-  if (!mesh && !system.flat) pairs.set_beyond(WavesBeyond::of(parameters));
+  if (!mesh) pairs.set_beyond(WavesBeyond::of(parameters, system.flat));
   // Far below the other errors, of all partners within the cut-off together.
   pairs.use_series(0.003 * predicted_errors(s, system, parameters, mesh, cell).all() / constant);
   return std::make_unique<EwaldForce>(std::move(pairs), terms, std::move(on_mesh), *choice, system,

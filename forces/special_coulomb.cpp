@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "engine/components/acts_by_coulomb.h"
 #include "forces/bond_force.h"
 #include "forces/charges/coulomb_constant.h"
 #include "forces/special_pair_list.h"
@@ -44,16 +45,21 @@ struct SpecialCoulombSettings {
   }
 };
 
-class SpecialCoulomb final : public Force {
+class SpecialCoulomb final : public Force, public ActsByCoulomb {
  public:
-  SpecialCoulomb(const Topology& pairs, double strength, bool in_topology, Setup& setup)
+  SpecialCoulomb(const Topology& pairs, double scale, double constant, bool in_topology,
+                 Setup& setup)
       : Force(ForceTraits::of_bonds()),
+        constant_(constant),
         table_(bond_table(setup.device(), setup.configuration().position.size(), pairs, {true})),
-        coefficients_(setup.device(), std::vector<CoulombBond::Coefficients>{{Real(strength)}}),
+        coefficients_(setup.device(),
+                      std::vector<CoulombBond::Coefficients>{{Real(scale * constant)}}),
         words_({"charge"}, "", setup) {
     traits_.energy_share = double(share_of_bond);
     if (!in_topology) traits_.reads = ForceTraits::Reads::everything;
     traits_.handled.charges = true;
+    if (scale <= 0) return;  // it takes something of another force
+    for (const auto& bond : pairs.bonds) pairs_.emplace_back(bond.a, bond.b);
   }
 
   void compute(StepContext& context, const ForceOutput& output) override {
@@ -67,6 +73,8 @@ class SpecialCoulomb final : public Force {
     kernel.attributes = words_.by_id(context);
     for_each_particle("special_coulomb", context, output, kernel);
   }
+  double coulomb_constant() const override { return constant_; }
+  std::vector<SpecialPair> in_place_of() const override { return pairs_; }
   MomentumChange momentum_change(std::span<const std::int64_t>) const override { return {}; }
   bool follows_topology() const override { return false; }
   void follow_attributes(const std::map<std::string, std::vector<double>>& changed) override {
@@ -74,6 +82,8 @@ class SpecialCoulomb final : public Force {
   }
 
  private:
+  double constant_;
+  std::vector<SpecialPair> pairs_;
   BondedTable<BondEntry> table_;
   Buffer<CoulombBond::Coefficients> coefficients_;
   AttributeWords words_;
@@ -84,7 +94,7 @@ std::unique_ptr<Force> make_special_coulomb(const SpecialCoulombSettings& s, Set
   const double constant = coulomb_constant(s.coulomb, setup);
   Topology list;
   for (const auto& [a, b] : pairs) list.bonds.push_back({a, b, 0});
-  return std::make_unique<SpecialCoulomb>(list, s.scale * constant,
+  return std::make_unique<SpecialCoulomb>(list, s.scale, constant,
                                           in_topology(pairs, setup.configuration()), setup);
 }
 

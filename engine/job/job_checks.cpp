@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "engine/communicator/communicator.h"
 #include "engine/components/acts_between_all.h"
+#include "engine/components/acts_by_coulomb.h"
 #include "engine/dynamics/velocity_checks.h"
 #include "engine/job/job.h"
 #include "engine/run/md_stage.h"
@@ -25,6 +28,47 @@ std::string flat_hint(const Box& box) {
   const auto h = box.heights();
   if (box.dimension == 2 || !(h.z < 0.2 * std::min(h.x, h.y))) return "";
   return "; if the system is two-dimensional, add \"dimension\": 2 to \"system\"";
+}
+
+/// How many of these pairs pair forces do not leave out.
+std::size_t not_excluded(const std::vector<std::pair<std::uint32_t, std::uint32_t>>& pairs,
+                         const Configuration& c, const std::vector<std::string>& kinds) {
+  if (pairs.empty()) return 0;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> left(pairs.begin(), pairs.end());
+  for (const std::string& kind : kinds)
+    for (const auto& [a, b] : excluded_pairs(c.position.size(), c.topology, kind))
+      left.erase({std::min(a, b), std::max(a, b)});
+  return left.size();
+}
+
+/// Charges act by one constant, and pairs that have a force of their own by that alone.
+/// `parts`: of the job, as `forces`; `kinds`: of pairs that are excluded.
+template <class Forces, class Parts, class Warn>
+void check_coulomb(const Forces& forces, const Parts& parts, const Configuration& c,
+                   const std::vector<std::string>& kinds, const Warn& warn) {
+  const ActsByCoulomb* all = nullptr;
+  std::size_t first = 0;
+  for (std::size_t k = 0; k < forces.size() && !all; ++k)
+    if (dynamic_cast<const ActsBetweenAll*>(forces[k].get()))
+      all = dynamic_cast<const ActsByCoulomb*>(forces[k].get()), first = k;
+  if (!all) return;
+  const auto& there = parts[first];
+  for (std::size_t k = 0; k < forces.size(); ++k) {
+    const auto* const one = dynamic_cast<const ActsByCoulomb*>(forces[k].get());
+    if (!one || k == first) continue;
+    const auto& here = parts[k];
+    const double a = one->coulomb_constant(), b = all->coulomb_constant();
+    if (std::abs(a - b) > 1e-3 * b)
+      warn(here.path, fmt::format("{} has {:.6g} for Coulomb's constant, and {} ({}) {:.6g}: "
+                                  "expected the same \"coulomb\" for both",
+                                  here.type(), a, there.type(), there.path, b));
+    const auto pairs = one->in_place_of();
+    if (const auto twice = not_excluded(pairs, c, kinds); twice > 0)
+      warn(here.path, fmt::format("{} of the {} pairs of {} act in {} ({}) as well: expected them "
+                                  "among the \"exclusions\" of \"neighbors\", unless that is "
+                                  "intended",
+                                  twice, pairs.size(), here.type(), there.type(), there.path));
+  }
 }
 
 /// Where stages begin and the last one ends, as far as it is known.
@@ -322,6 +366,8 @@ void Job::check_exclusions() {
   exclusions_ = kinds_without(settings_.neighbors.exclusions, settings_.ignore);
   if (!t.body.empty()) exclusions_.emplace_back("bodies");
   if (!t.constraints.empty()) exclusions_.emplace_back("constraints");
+  check_coulomb(forces_, settings_.forces, configuration_, exclusions_,
+                [this](const auto& path, const auto& what) { warn(path, what); });
   const bool pairs = std::any_of(forces_.begin(), forces_.end(), [](const auto& force) {
     return force && force->traits().range() > 0;
   });

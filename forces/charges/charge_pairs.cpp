@@ -88,7 +88,8 @@ namespace {
 using detail::ChargeBody, detail::EwaldPairBody;
 
 /// The law less 1/r, for the partners that pair forces leave out; and the energy of a charge by
-/// itself. In double: of bonded charges both terms are large.
+/// itself. In double: of bonded charges both terms are large. Flat: WavesBeyond of a plane.
+template <bool Flat>
 struct CorrectCharges {
   ParticleView particles;
   Current<Metric> metric;
@@ -121,9 +122,9 @@ struct CorrectCharges {
         double force_over_r = f.force_over_r - product * inverse * inverse * inverse;
         energy += f.energy - product * inverse;
         if (beyond.at_0 != 0) {
-          force_over_r += product * beyond.force_over_r(distance);
-          if (out.energy) energy += product * beyond.energy(distance);
-          if (out.virial != nullptr) beyond.add_virial(virial, r, product);
+          force_over_r += product * beyond.force_over_r<Flat>(distance);
+          if (out.energy) energy += product * beyond.energy<Flat>(distance);
+          if (out.virial != nullptr) beyond.add_virial<Flat>(virial, r, product);
         }
         const Real3 fr = Real(force_over_r) * r;
         force += fr;
@@ -135,6 +136,7 @@ struct CorrectCharges {
 };
 
 /// What it adds to the energy of a particle that moves, of partners that do not.
+template <bool Flat>
 struct CorrectTrials {
   TrialMoves trials;
   ParticleView particles;
@@ -155,7 +157,8 @@ struct CorrectTrials {
     const double r2 = 1e-24 + double(dot(r, r));
     if (!(r2 < range2)) return 0;
     const double distance = std::sqrt(r2);
-    return law.evaluate(r2, product).energy + product * (beyond.energy(distance) - 1 / distance);
+    return law.evaluate(r2, product).energy +
+           product * (beyond.energy<Flat>(distance) - 1 / distance);
   }
   PERRIN_HD void operator()(std::int64_t k) const {
     const TrialMove& m = trials.move[k];
@@ -301,11 +304,15 @@ void ChargePairs::correct(StepContext& s, const ForceOutput& output,
   added.add = true;
   if (!law_.slow_corrections) added.slow = 1;
   if (added.slow == Real(0)) return;
-  for_each_particle(
-      "corrections of charges", s, added,
-      CorrectCharges{s.particles.view(), s.particles.metric(), BondVector(s.particles.box),
-                     excluded, charge, excluded ? words_.by_id(s) : nullptr,
-                     ChargeCoefficients<double>(law_), beyond_, range * range, law_.self, added});
+  const auto run = [&]<bool Flat>() {
+    for_each_particle(
+        "corrections of charges", s, added,
+        CorrectCharges<Flat>{s.particles.view(), s.particles.metric(), BondVector(s.particles.box),
+                             excluded, charge, excluded ? words_.by_id(s) : nullptr,
+                             ChargeCoefficients<double>(law_), beyond_, range * range, law_.self,
+                             added});
+  };
+  beyond_.flat ? run.operator()<true>() : run.operator()<false>();
 }
 
 void ChargePairs::compute_trials(StepContext& s, const TrialMoves& trials) {
@@ -325,10 +332,13 @@ void ChargePairs::correct_trials(StepContext& s, const TrialMoves& trials,
       law_.corrects_excluded ? s.neighbors->exclusions() : ExclusionView{};
   if (!excluded) return;
   const double range = law_.excluded_range > 0 ? law_.excluded_range : law_.cutoff;
-  for_each(s.device(), "excluded charges of trial moves", trials.count,
-           CorrectTrials{trials, s.particles.view(), s.particles.box.metric(),
-                         BondVector(s.particles.box), excluded, charge, words_.by_id(s),
-                         ChargeCoefficients<double>(law_), beyond_, range * range});
+  const auto run = [&]<bool Flat>() {
+    for_each(s.device(), "excluded charges of trial moves", trials.count,
+             CorrectTrials<Flat>{trials, s.particles.view(), s.particles.box.metric(),
+                                 BondVector(s.particles.box), excluded, charge, words_.by_id(s),
+                                 ChargeCoefficients<double>(law_), beyond_, range * range});
+  };
+  beyond_.flat ? run.operator()<true>() : run.operator()<false>();
 }
 
 void ChargePairs::run_trial_chains(StepContext& s, const TrialChains& chains) {

@@ -4,8 +4,8 @@
 #include "engine/system/orientations.h"
 #include "engine/system/quaternion.h"
 #include "forces/anisotropic/interaction.h"
+#include "forces/charges/excluded_dipoles.h"
 #include "forces/charges/wave_trials.h"
-#include "forces/potentials/ewald_dipole.h"
 #include "neighbor/neighbors.h"
 
 namespace perrin {
@@ -43,24 +43,22 @@ struct MovedDipoles {
 
 /// What a trial changes of the corrections for pairs that the sum over pairs leaves out.
 struct CorrectTrials {
-  using Pair = AxialPair<EwaldDipoles<true>>;
   TrialMoves trials;
   MovedDipoles moved;
   Metric metric;
   BondVector vector;
   ExclusionView excluded;
   const std::uint32_t* index;  // [id]: places
-  Real constant, alpha;
+  ExcludedDipoles law;
 
   PERRIN_HD double energy(std::uint32_t as, const Position& here, const Real4& q,
                           std::uint32_t j) const {
     const Position there = moved.position[j];
-    const Real strength =
-        constant * moved.moment[moved.position[as].type()] * moved.moment[there.type()];
-    if (strength == Real(0)) return 0;
-    return double(Pair::evaluate(vector(metric, here, there), axis_of(q),
-                                 axis_of(moved.orientation[j]), {strength, alpha})
-                      .energy);
+    const Real one = moved.moment[moved.position[as].type()], two = moved.moment[there.type()];
+    if (one * two == Real(0)) return 0;
+    const Real3 d = vector(metric, here, there);
+    return law.energy({double(d.x), double(d.y), double(d.z)}, moment_of(one, q),
+                      moment_of(two, moved.orientation[j]));
   }
   PERRIN_HD void operator()(std::int64_t k) const {
     const TrialMove& m = trials.move[k];
@@ -150,11 +148,9 @@ void DipoleTrials::add_change(StepContext& s, const TrialMoves& trials) {
   waves_->add_change(s.device(), trials, moved, 0);
   const ExclusionView excluded = s.neighbors->exclusions();
   if (!excluded) return;
-  const EwaldTerms& terms = sum_.terms();
   for_each(s.device(), "excluded dipoles of trial moves", trials.count,
            CorrectTrials{trials, moved, s.particles.box.metric(), BondVector(s.particles.box),
-                         excluded, s.particles.view().index, Real(terms.constant),
-                         Real(terms.parameters.splitting)});
+                         excluded, s.particles.view().index, ExcludedDipoles::of(sum_.terms())});
 }
 
 void DipoleTrials::follow_trial(StepContext& s, const TrialMoves& trials) {

@@ -28,7 +28,11 @@ double real_space_error(const ChargedSystem& s, double splitting, double cutoff)
            std::sqrt((13.0 / 6 * c * c + 2.0 / 15 * d * d - 13.0 / 15 * c * d) /
                      (s.volume * s.particles * std::pow(splitting, 4) * std::pow(cutoff, 9)));
   }
-  const double volume = s.flat ? 2 * cutoff * s.volume : s.volume / s.slab;
+  double volume = s.flat ? 2 * cutoff * s.volume : s.volume;
+  if (s.slab > 1) {  // so many of all pairs are within the cut-off along z
+    const double reach = std::fmin(cutoff / s.layer, 1), near = reach * (2 - reach);
+    volume = 2 * cutoff * s.volume / (s.slab * s.layer * near);
+  }
   return 2 * s.constant * s.squares / std::sqrt(s.particles * cutoff * volume) * std::exp(-x * x);
 }
 
@@ -40,8 +44,13 @@ double wave_error(const ChargedSystem& s, const EwaldParameters& p) {
   if (s.flat)
     return std::sqrt(2.0) * s.constant * s.squares * p.splitting /
            (x * std::sqrt(s.particles * s.volume)) * std::exp(-x * x);
+  // Those beyond k_max fall off along z as exp(-k_z (k_z' - k_z)/2α²), k_z from 0 to k_max alike.
+  const double together = together_in_layer(s, [&](double k) {
+    const double y = k * p.k_max / (2 * p.splitting * p.splitting);
+    return -std::expm1(-y) / y;
+  });
   return std::sqrt(8.0) * s.constant * s.squares * p.splitting /
-         std::sqrt(s.particles * s.volume * p.k_max) * std::exp(-x * x);
+         std::sqrt(s.particles * s.volume * p.k_max / together) * std::exp(-x * x);
 }
 
 EwaldParameters choose_ewald(const ChargedSystem& s, double cutoff, double error) {

@@ -5,7 +5,14 @@
 // Wang, C. Holm, J. Chem. Phys. 115, 6351 (2001): their equation 33 of pairs; of waves the same
 // mean of the terms left out, where the directions of two dipoles have nothing to do with each
 // other. Charges in a plane: the same means with circles in place of spheres.
+//
+// Slabs: charges anywhere in a layer of the height L, in a cell of the height sL. That the phases
+// of two waves have nothing to do with each other, as the estimate has it, is so in the cell. In
+// the layer terms of two waves that are d apart along z, d 2π/sL, go together by the square of
+// sin(πd/s)/(πd/s), the mean of cos(d 2π z/sL) over the distances z of two charges.
 #pragma once
+
+#include <cmath>
 
 namespace perrin {
 
@@ -18,7 +25,22 @@ struct ChargedSystem {
   bool dipoles = false;
   bool flat = false;  // charges in a plane, in two dimensions: the volume is an area
   double slab = 1;    // so many times longer is the cell than the box that has the charges
+  double layer = 0;   // of a slab: the height of that box: length
 };
+
+/// By what the mean square of a sum over waves is larger than the sum of the squares, in a slab; 1
+/// without one. alike(k): the mean product of the factors of two waves that are k apart along z
+/// (1/length), over that of their squares.
+template <class Alike>
+double together_in_layer(const ChargedSystem& s, const Alike& alike) {
+  if (s.slab <= 1) return 1;
+  double sum = 1;
+  for (int d = 1; d <= int(20 * s.slab); ++d) {
+    const double x = M_PI * d / s.slab, layer = std::sin(x) / x;
+    sum += 2 * layer * layer * alike(2 * x / s.layer);
+  }
+  return sum;
+}
 
 struct EwaldParameters {
   double splitting = 0;  // alpha: 1/length

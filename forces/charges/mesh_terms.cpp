@@ -52,7 +52,10 @@ double mesh_error(const ChargedSystem& s, double splitting, const Box& cell,
         const double weight = 4 * M_PI * s.constant / (volume * square) * std::exp(-exponent);
         sum += square * weight * weight * lost;
       }
-  return std::hypot(s.squares * std::sqrt(2 * sum / s.particles),
+  // The error reaches some 1/α: waves so much nearer to each other than α lose alike.
+  const double together =
+      together_in_layer(s, [&](double k) { return std::exp(-k * k * quarter); });
+  return std::hypot(s.squares * std::sqrt(2 * sum * together / s.particles),
                     wave_error(s, {splitting, k_max}));
 }
 

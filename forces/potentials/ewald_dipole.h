@@ -10,10 +10,7 @@
 
 namespace perrin {
 
-/// `Less`: less what two dipoles do to each other alone: of pairs that are left out of the sum over
-/// pairs, and which the sum over waves has.
-template <bool Less>
-struct EwaldDipoles {
+struct EwaldDipole {
   struct Coefficients {
     Real strength;  // both moments and Coulomb's constant: energy · length³
     Real alpha;
@@ -25,8 +22,7 @@ struct EwaldDipoles {
     const T inverse = T(1) / r, inverse2 = inverse * inverse;
     const T alpha = T(c.alpha), x = alpha * r, y = x * x;
     const T gauss = T(c.strength) * decay(y);
-    const T far = scaled_erfc(x) * gauss - (Less ? T(c.strength) : T(0)),
-            near = two_over_root_pi * x * gauss;
+    const T far = scaled_erfc(x) * gauss, near = two_over_root_pi * x * gauss;
     // B, C r² and D r³ (dC/dr = -r D), each over r³.
     const T cube = inverse * inverse2;
     const T b = cube * (far + near);
@@ -38,6 +34,5 @@ struct EwaldDipoles {
             d2 * cos_1, b};
   }
 };
-using EwaldDipole = EwaldDipoles<false>;
 
 }  // namespace perrin

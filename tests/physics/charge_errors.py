@@ -18,6 +18,7 @@ import charges
 import dipoles
 import water
 from charges import REFERENCE, scattered, tilted
+from job_case import mean_and_error
 
 BOXES = (tilted(12, 12, 12), tilted(12, 11, 13, 5, -4, 6), tilted(20, 20, 6))
 SPRING = {"type": "bond_harmonic", "bonds": {"1": {"stiffness": 1e-12, "length": 1}}}
@@ -98,12 +99,19 @@ class Charges(charges.ChargeCase, Said):
                                   smearing={"cloud": cloud, "width": 0.3}), 0.8, 1.2)
 
     def test_slabs(self):
-        """Waves of a layer have nearly the same phases at next k_z, which the estimate leaves out;
-        a mesh has waves to spare."""
-        system = {**self.random(tilted(12, 11, 9), low=0.05, high=0.95),
-                  "periodic": [True, True, False]}
-        self.check_error(self.ewald(system, slab=3), 0.8, 1.4)
-        self.check_error(self.ewald(system, slab=3, mesh={}), 0.8, 1.3)
+        """Thin and thick layers, much and little empty space; and a layer that fills a third of
+        the box, whose forces and errors go as the root of its density."""
+        for h, cutoff, low, high, slabs, by in (
+                (tilted(12, 11, 9), 2.5, 0, 1, (1.5, 3, 6), 1),
+                (tilted(25, 24, 2), 2.5, 0, 1, (3, 6), 1),
+                (tilted(7, 6.5, 30), 2.5, 0, 1, (1.5,), 1),
+                (tilted(12, 11, 18), 2.5, 1 / 3, 2 / 3, (2,), math.sqrt(3))):
+            system = {**self.random(h, low=low, high=high), "periodic": [True, True, False]}
+            for slab in slabs:
+                for more in ({"accuracy": 1e-2}, {"accuracy": 1e-4}, {"mesh": {}}):
+                    with self.subTest(h=h, slab=slab, **more):
+                        self.check_error(self.ewald(system, slab=slab, cutoff=cutoff, **more),
+                                         0.7 * by, 1.3 * by)
 
     def test_water_has_less(self):
         """Neutral molecules are a structure, which the estimate knows nothing of."""
@@ -160,6 +168,105 @@ class Charges(charges.ChargeCase, Said):
 
 
 class Dipoles(dipoles.DipoleCase, Said):
+    def bonded(self, p, h, bonds):
+        """Particles of type 2 are the second ones of bonds; x is the axis of all."""
+        with open(self.path("start.data"), "w") as out:
+            out.write(f"dipoles\n\n{len(p)} atoms\n2 atom types\n{len(bonds)} bonds\n"
+                      f"1 bond types\n\n0 {h[0][0]} xlo xhi\n0 {h[1][1]} ylo yhi\n"
+                      f"0 {h[2][2]} zlo zhi\n{h[1][0]} {h[2][0]} {h[2][1]} xy xz yz\n"
+                      "\nMasses\n\n1 1\n2 1\n\nAtoms # bond\n\n")
+            second = {b for _, b in bonds}
+            for k, x in enumerate(p.tolist()):
+                out.write(f"{k + 1} {k + 1} {2 if k in second else 1} {x[0]!r} {x[1]!r} {x[2]!r}\n")
+            out.write("\nBonds\n\n")
+            for k, (a, b) in enumerate(bonds):
+                out.write(f"{k + 1} 1 {a + 1} {b + 1}\n")
+        job = self.job({"type": "file", "path": self.path("start.data")}, {
+            "type": "dipole_ewald", "moments": {"1": 1.3, "2": -1.3}})
+        job["forces"].append({"type": "bond_harmonic",
+                              "bonds": {"1": {"stiffness": 0, "length": 1}}})
+        job["orientations"] = {"start": "aligned", "moments_of_inertia": {
+            "1": [1, 1, 1], "2": [1, 1, 1]}}
+        return job
+
+    def test_waves_beyond_the_last_of_excluded_pairs(self):
+        """Two opposite dipoles that do not act on each other have hardly any waves: what a few
+        waves leave out of them is what they leave out of each by itself, of energy and tensor."""
+        n, h, alpha, k_max = 40, tilted(16, 15, 17, 2, -1, 2), 0.55, 2.0
+        centre = scattered(n, h, 2.2, 3)
+        axis = numpy.random.default_rng(4).normal(size=(n, 3))
+        axis /= numpy.sqrt((axis**2).sum(axis=1))[:, None]
+        x = k_max / (2 * alpha)
+        own = 8 * alpha**3 / (3 * math.pi) * (
+            x / 2 * math.exp(-x * x) + math.sqrt(math.pi) / 4 * math.erfc(x)) * 2 * n * 1.3**2
+        own_virial = k_max**3 * math.exp(-x * x) / (9 * math.pi) * 2 * n * 1.3**2
+        m = numpy.zeros((2 * n, 3))
+        m[:, 0] = numpy.repeat([1.3, -1.3], n)
+        bonds = [(k, n + k) for k in range(n)]
+        for length in (0.3, 0.6):
+            p = numpy.concatenate([centre + length / 2 * axis, centre - length / 2 * axis])
+            job = self.bonded(p, h, bonds)
+            job["forces"][0].update(cutoff=6.8, splitting=alpha, k_max=k_max)
+            energy, force, torque, virial = self.measured(job)
+
+            def exact(x, cell, moment=m):
+                return dipoles.dipole_energy(x, moment, cell, 0.43, excluded=bonds)
+            expected = exact(p, h)
+            self.assertLess(abs(energy - expected), 0.02 * own)
+            # Energies go as 1/length³.
+            self.assertLess(abs(numpy.trace(virial) - 3 * expected), 0.03 * own_virial)
+            for a in range(2):
+                def strained(s, a=a):
+                    matrix = numpy.eye(3)
+                    matrix[a, a] += s
+                    return exact(p @ matrix, h @ matrix)
+                slope = (strained(1e-3) - strained(-1e-3)) / 2e-3
+                self.assertLess(abs(virial[a, a] + slope), 0.06 * own_virial)
+
+    def test_excluded_dipoles_close_together(self):
+        """No force, torque and virial are left of 1/r³, 1/r⁴ and their rounding."""
+        for r in (0.2, 0.01):
+            job = self.bonded(numpy.array([[5.0, 5, 5], [5 + 0.6 * r, 5 + 0.8 * r, 5]]),
+                              tilted(14, 14, 14), [(0, 1)])
+            job["forces"][0].update(cutoff=4, accuracy=1e-4)
+            for of in self.measured(job):
+                self.assertLess(numpy.abs(of).max(), 1e-4)
+
+    def test_trial_moves_of_an_excluded_pair(self):
+        """Dipoles that do not act on each other look anywhere, with few waves, too: without what
+        these leave out the mean cosine of the two would be 0.26."""
+        h = tilted(14, 14, 14)
+        job = self.bonded(numpy.array([[5.0, 5, 5], [5.5, 5, 5]]), h, [(0, 1)])
+        job["forces"][0].update(moments={"1": 3.2, "2": 3.2}, cutoff=6.5, splitting=0.55, k_max=1)
+        job["forces"][1]["bonds"]["1"].update(stiffness=100, length=0.5)
+        job["observers"] = [{"type": "trajectory", "stride": 10, "quantities": ["orientation"]}]
+        job["stages"] = [{"type": "monte_carlo", "sweeps": 30000, "temperature": 1,
+                          "translation": {"displacement": 0.15}, "rotation": {"angle": 2}}]
+        self.run_job(job)
+        axis = [dipoles.axes(q.astype(float)) for q in self.frames("orientation")[100:]]
+        mean, error = mean_and_error([a @ b for a, b in axis], 16)
+        self.assertLess(abs(mean), 4 * error + 0.02)
+        self.assertLess(error, 0.02)
+
+    def test_the_tensor_of_dipoles_that_are_alike(self):
+        """What a few waves leave out of a dipole by itself is more along it than across it."""
+        n, h, alpha, k_max = 40, tilted(16, 15, 17, 2, -1, 2), 0.55, 2.0
+        p = scattered(n, h, 2.2, 3)
+        job = self.job(self.start(p, numpy.tile([1.0, 0, 0, 0], (n, 1)), h), {
+            "type": "dipole_ewald", "moments": {"A": 1.3}, "cutoff": 6.8, "splitting": alpha,
+            "k_max": k_max})
+        virial = self.measured(job)[3]
+        own = k_max**3 * math.exp(-(k_max / (2 * alpha))**2) / (9 * math.pi) * n * 1.3**2
+        m = numpy.tile([1.3, 0, 0], (n, 1))
+        for a in range(3):
+            def strained(s, a=a):
+                matrix = numpy.eye(3)
+                matrix[a, a] += s
+                return dipoles.dipole_energy(p @ matrix, m, h @ matrix, 0.43)
+            slope = (strained(1e-3) - strained(-1e-3)) / 2e-3
+            # Without the direction of the dipoles it would be 0.8 along them.
+            self.assertLess(abs(virial[a, a] + slope), 0.25 * own, a)
+
     def test_random_dipoles_have_the_predicted_error(self):
         for h in (tilted(12, 12, 12), tilted(12, 11, 13, 5, -4, 6)):
             system = self.start(scattered(300, h, 0.5, 4), dipoles.drawn(300, 5), h)

@@ -681,6 +681,25 @@ class Jobs(unittest.TestCase):
         job["forces"] = [ewald, {"type": "constant_force", "force": [0, 0, 0]}]
         self.assertNotIn("acts between all", self.perrin("validate", self.write(job)).stderr)
 
+    def test_charges_that_act_twice_or_by_two_constants(self):
+        self.write_lammps(0.5)
+        special = {"type": "special_coulomb", "scale": 0.5}
+        job = {"system": {"type": "file", "path": "in.data"},
+               "ignore": ["bonds", "angles", "dihedrals"], "neighbors": {"exclusions": []},
+               "stages": [{"type": "md", "steps": 0, "integrator": BUSSI}]}
+        for more, said in (({}, "of the 1 pairs of special_coulomb act in coulomb (forces[0]) as "
+                                "well"),
+                           ({"scale": -0.5}, ""), ({"exclusions": ["molecules"]}, ""),
+                           ({"exclusions": ["molecules"], "coulomb": {"permittivity": 4}},
+                            "special_coulomb has 0.25 for Coulomb's constant, and coulomb "
+                            "(forces[0]) 1: expected the same")):
+            job["neighbors"]["exclusions"] = more.pop("exclusions", [])
+            job["forces"] = [{"type": "coulomb", "cutoff": 3}, {**special, **more}]
+            done = self.perrin("validate", self.write(job))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(said, done.stderr)
+            self.assertEqual(done.stderr.count("warning"), bool(said), done.stderr)
+
     # -- forces from formulas ---------------------------------------------------------------------
 
     def test_a_field_of_time_drives_an_oscillator(self):
