@@ -383,6 +383,10 @@ class RigidInsertion(JobCase):
         wrong(r"insertion\[0\]\.type: there is no room", {"B": 9})
         wrong(r"observers\[1\]\.type: has no place for rigid bodies where particles come and go",
               observers=[{"type": "gsd", "stride": 1}])
+        long = {"D": {"sites": [{"type": "A", "at": [x, 0, 0]} for x in (-2.5, 2.5)]}}
+        wrong(r"insertion\[0\]\.type: a body reaches 2\.5 from its centre, and the box is 4\.5 "
+              r"wide: expected a box more than twice as wide", system=random({"D": 1}, 4.5),
+              bodies=long)
         wrong(r"pivot: cannot be combined with", stages=[stage(5, pivot={"rotation": 1}, **put)])
         wrong(r"reservoir\.D: the particles of the type \"A\" in them have different values of "
               r"\"charge\"", attributes={"charge": {"random": {"uniform": [0.8, 1.2]}}})
