@@ -6,6 +6,7 @@
 
 #include "engine/components/acts_between_all.h"
 #include "engine/components/coupled_trials.h"
+#include "engine/components/excluded_energies.h"
 #include "engine/components/registry.h"
 #include "forces/charges/charge_pairs.h"
 #include "forces/charges/charge_smearing.h"
@@ -136,7 +137,10 @@ class ExcludedTrials final : public CoupledTrials {
   ChargePairs& pairs_;
 };
 
-class ChargePairForce final : public Force, public HasCoupledTrials, public ActsBetweenAll {
+class ChargePairForce final : public Force,
+                              public HasCoupledTrials,
+                              public HasExcludedEnergies,
+                              public ActsBetweenAll {
  public:
   explicit ChargePairForce(ChargePairs pairs) : Force(pairs.traits()), pairs_(std::move(pairs)) {
     if (traits_.trials) return;
@@ -152,6 +156,9 @@ class ChargePairForce final : public Force, public HasCoupledTrials, public Acts
     pairs_.run_trial_chains(s, chains);
   }
   CoupledTrials* coupled_trials() const override { return excluded_.get(); }
+  void add_excluded(StepContext& s, const TrialMoves& trials) override {
+    pairs_.correct_trials(s, trials, pairs_.trial_charges(s));
+  }
   std::string between() const override { return "charges"; }
   bool follows_topology() const override { return true; }
   void follow_attributes(const std::map<std::string, std::vector<double>>& changed) override {
