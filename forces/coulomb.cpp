@@ -7,6 +7,7 @@
 #include "engine/components/acts_between_all.h"
 #include "engine/components/acts_by_coulomb.h"
 #include "engine/components/coupled_trials.h"
+#include "engine/components/excluded_energies.h"
 #include "engine/components/registry.h"
 #include "forces/charges/charge_pairs.h"
 #include "forces/charges/charge_smearing.h"
@@ -139,6 +140,7 @@ class ExcludedTrials final : public CoupledTrials {
 
 class ChargePairForce final : public Force,
                               public HasCoupledTrials,
+                              public HasExcludedEnergies,
                               public ActsBetweenAll,
                               public ActsByCoulomb {
  public:
@@ -157,6 +159,9 @@ class ChargePairForce final : public Force,
     pairs_.run_trial_chains(s, chains);
   }
   CoupledTrials* coupled_trials() const override { return excluded_.get(); }
+  void add_excluded(StepContext& s, const TrialMoves& trials) override {
+    pairs_.correct_trials(s, trials, pairs_.trial_charges(s));
+  }
   std::string between() const override { return "charges"; }
   double coulomb_constant() const override { return constant_; }
   bool follows_topology() const override { return true; }

@@ -103,7 +103,7 @@ std::vector<double> constrained_freedom(const Configuration& c) {
       throw UserError(fmt::format(
           "the {} constraints that connect particle {} with {} others are not independent of one "
           "another: leave out those that follow from the rest (of particles on a line the distance "
-          "between the outer ones)",
+          "between the outer ones), or give rigid molecules on a line or in a plane \"bodies\"",
           n, all.particle[all.first[cluster]], all.first[cluster + 1] - all.first[cluster] - 1));
     // Of the particle in column x: |L^-1 J_x|² / mass, for each axis.
     for (std::uint32_t place = all.first[cluster]; place < all.first[cluster + 1]; ++place)

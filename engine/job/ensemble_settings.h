@@ -51,13 +51,14 @@ void describe(D& d, ExchangeSettings& s) {
   d.optional("type", s.type, OneOf{"replica", "gibbs"},
              "\"replica\": neighbours in the order of the systems, pairs (0, 1), (2, 3), … and "
              "(1, 2), (3, 4), … in turn, exchange all their particles by Metropolis' rule; "
-             "\"gibbs\": the pairs (0, 1), (2, 3), … exchange single particles and volume, as "
-             "coexisting phases do");
+             "\"gibbs\": the pairs (0, 1), (2, 3), … exchange single particles, or rigid bodies, "
+             "and volume, as coexisting phases do");
   d.required("every", s.every, Positive{}, "steps between exchanges");
   d.optional("stages", s.stages, Any{},
              "stages in which there are exchanges, by name or type; empty: all");
   d.optional("transfers", s.transfers, NonNegative{},
-             "gibbs: trials to move a particle into the other box, at each exchange; default: 100");
+             "gibbs: trials to move a particle, or a rigid body, into the other box, at each "
+             "exchange; default: 100");
   d.optional("volume", s.volume, Any{},
              "gibbs: exchanges of volume, of which the sum stays; default: none");
   d.optional("rows_every", s.rows_every, Positive{},

@@ -4,9 +4,8 @@
 #include <cmath>
 
 #include "engine/device/parallel.h"
-#include "engine/system/moved_position.h"
-#include "engine/system/quaternion.h"
 #include "place_in_cell.h"
+#include "placed_body.h"
 #include "turn.h"
 
 namespace perrin::monte_carlo {
@@ -72,18 +71,12 @@ struct ProposeBodies {
     const TrialCells& cells = r.cells;
     const std::uint32_t* const like = body(r.like);
     const std::int64_t first = k * size;
-    Position center = position[index[like[0]]];
-    center = place_in_cell(cells, c, where, flat, center);
-    const Words4 way = words(std::uint32_t(k), 2);
-    const Real4 turn = turned[k] = random_turn(way.x, way.y, way.z, flat);
+    const Position center = place_in_cell(cells, c, where, flat, position[index[like[0]]]);
+    const PlacedBody placed(center, words(std::uint32_t(k), 2), flat);
+    turned[k] = placed.turn;
     for (std::uint32_t e = 0; e < size; ++e) {
       const std::uint32_t of = index[like[e]];
-      Position to = center;
-      if (e > 0) {
-        const Real3 by = metric->fixed(rotate(turn, at[e]));
-        to = moved_by_axes(center, Real4{by.x, by.y, by.z, 0});
-        to.tail = (to.tail & 0x00ffffffu) | position[of].type() << 24;
-      }
+      const Position to = e == 0 ? center : placed.particle(*metric, at[e], position[of]);
       if (cells.key(cells.cell_of(to)) != cells.key(c)) return forget(first);
       r.move[first + e] = {.after_as = of, .before = to, .after = to};
     }

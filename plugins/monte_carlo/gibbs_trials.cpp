@@ -8,11 +8,9 @@
 #include "engine/components/stage_context.h"
 #include "engine/dynamics/counted_tail.h"
 #include "engine/dynamics/reservoir.h"
-#include "engine/system/moved_position.h"
 #include "engine/system/orientations.h"
-#include "engine/system/quaternion.h"
+#include "placed_body.h"
 #include "thermal_motion.h"
-#include "turn.h"
 #include "whole_position.h"
 
 namespace perrin::monte_carlo {
@@ -162,20 +160,19 @@ double GibbsTrials::try_insertion(std::uint32_t type, const Words4& where, const
   const auto& memory = context_->device().memory();
   const bool flat = p.box.dimension == 2;
   coming_ = {.type = type, .id = next_free(kinds_.at(type))};
-  coming_.turn = random_turn(turn.x, turn.y, turn.z, flat);
   const std::span<const std::uint32_t> ids = ids_of(coming_.id);
   std::vector<Position> hidden;
+  for (const std::uint32_t id : ids) hidden.push_back(p.position.to_host(std::int64_t(index_[id])));
+  const PlacedBody body(place_in_box(where, flat, typed(hidden.front(), type)), turn, flat);
+  coming_.turn = body.turn;
   std::vector<TrialMove> moves;
-  for (const std::uint32_t id : ids) {
-    const std::uint32_t at = index_[id];
-    hidden.push_back(p.position.to_host(std::int64_t(at)));
-    Position there(where.x, where.y, flat ? hidden[0].z : where.z, type);
-    if (id != coming_.id) {
-      const Vec3<double>& site = p.topology.site[id];
-      const Real3 from{Real(site.x), Real(site.y), Real(site.z)};
-      const Real3 by = p.box.metric().fixed(rotate(coming_.turn, from));
-      there = at_place_of(moved_by_axes(there, Real4{by.x, by.y, by.z, 0}),
-                          Position(0, 0, 0, other_[hidden.back().type()]));
+  for (std::size_t e = 0; e < ids.size(); ++e) {
+    const std::uint32_t at = index_[ids[e]];
+    Position there = body.first;
+    if (e > 0) {
+      const Vec3<double>& site = p.topology.site[ids[e]];
+      there = body.particle(p.box.metric(), {Real(site.x), Real(site.y), Real(site.z)},
+                            typed(hidden[e], other_[hidden[e].type()]));
     }
     coming_.position.push_back(there);
     moves.push_back({.after_as = at, .before = there, .after = there});
@@ -234,8 +231,7 @@ void GibbsTrials::remove() {
   const std::span<const std::uint32_t> ids = ids_of(c.id);
   for (std::size_t e = 0; e < ids.size(); ++e) {
     const Real weight = context_->particles.velocity.to_host(std::int64_t(index_[ids[e]])).w;
-    put(ids[e], at_place_of(c.position[e], Position(0, 0, 0, other_[c.position[e].type()])),
-        {0, 0, 0, weight});
+    put(ids[e], typed(c.position[e], other_[c.position[e].type()]), {0, 0, 0, weight});
     --counts_[c.position[e].type()];
   }
   set_rotation(c.id, nullptr, {});

@@ -11,8 +11,10 @@
 #include "engine/dynamics/reservoir.h"
 #include "engine/system/orientations.h"
 #include "place_in_cell.h"
+#include "placed_body.h"
 #include "thermal_motion.h"
 #include "turn.h"
+#include "whole_position.h"
 
 namespace perrin::monte_carlo {
 namespace {
@@ -104,10 +106,21 @@ struct ComeAndGo {
   }
 };
 
-/// Another type, where it is.
-Position typed(Position p, std::uint32_t type) {
-  p.tail = (p.tail & 0xffffffu) | type << 24;
-  return p;
+/// Of bodies with centres of a type that are there, or not: the longest way to a site.
+double reach_of_bodies(const Configuration& c, std::uint32_t type) {
+  const Topology& t = c.topology;
+  const auto absent = absent_type(c, type);
+  double most = 0;
+  for (std::size_t id = 0; id < t.body.size(); ++id) {
+    if (!t.is_site(id)) continue;
+    const std::uint32_t of = c.type[t.body[id]];
+    if (of == type || of == absent) most = std::max(most, std::sqrt(dot(t.site[id], t.site[id])));
+  }
+  return most;
+}
+
+std::string body_misfit(const Box& box, double reach) {
+  return misfit(box, reach, "a body", "centre");
 }
 
 }  // namespace
@@ -133,6 +146,8 @@ void check_insertion(const std::vector<InsertionSettings>& all, std::size_t k, S
                             s.type, c.types[c.type[c.topology.body[id]]]));
     break;
   }
+  if (const std::string what = body_misfit(c.box, reach_of_bodies(c, type)); !what.empty())
+    setup.error(key + ".type", what);
   const std::vector<bool> bonded = bonded_particles(c);
   for (std::size_t id = 0; id < bonded.size(); ++id) {
     if (!bonded[id] || c.type[id] != type) continue;
@@ -164,6 +179,9 @@ void Insertion::begin(StageContext& s) {
     if (const std::uint32_t of = find(types[k] + std::string(absent_ending)); of < types.size())
       other_[k] = of, other_[of] = k;
   bodies_.begin(s, type_);
+  // Stages before may have changed the box.
+  if (const auto what = body_misfit(s.particles.box, bodies_.extent()); !what.empty())
+    throw RunError(fmt::format("insertion of \"{}\": {}", settings_.type, what));
   fit(s);
 }
 

@@ -16,15 +16,15 @@ namespace {
 
 using Row = std::vector<double>;
 
-/// By elimination.
-std::size_t rank_of(std::vector<Row> rows) {
+/// By elimination, down to pivots of this size.
+std::size_t rank_of(std::vector<Row> rows, double least) {
   std::size_t rank = 0;
   const std::size_t columns = rows.empty() ? 0 : rows[0].size();
   for (std::size_t column = 0; column < columns && rank < rows.size(); ++column) {
     std::size_t best = rank;
     for (std::size_t k = rank; k < rows.size(); ++k)
       if (std::abs(rows[k][column]) > std::abs(rows[best][column])) best = k;
-    if (std::abs(rows[best][column]) < 1e-6) continue;  // rows have the length √2
+    if (std::abs(rows[best][column]) < least) continue;
     std::swap(rows[rank], rows[best]);
     for (std::size_t k = rank + 1; k < rows.size(); ++k) {
       const double factor = rows[k][column] / rows[rank][column];
@@ -36,7 +36,8 @@ std::size_t rank_of(std::vector<Row> rows) {
 }
 
 /// Whether constraints leave a molecule no motion but that of a rigid body: as many of them as that
-/// takes change independently, which those of flat and straight molecules do not.
+/// takes change independently. Those of a job all do (constrained_freedom()), so that a molecule
+/// that could move otherwise does (L. Asimow, B. Roth, Trans. Am. Math. Soc. 245, 279 (1978)).
 bool is_held(const Configuration& c, std::span<const std::uint32_t> ids,
              const std::vector<const Topology::Constraint*>& constraints) {
   const auto n = ids.size(), axes = std::size_t(c.box.dimension);
@@ -55,7 +56,7 @@ bool is_held(const Configuration& c, std::span<const std::uint32_t> ids,
     rows.push_back(std::move(row));
   }
   const std::size_t rigid = n == 2 ? 2 * axes - 1 : axes == 2 ? 3 : 6;
-  return rank_of(std::move(rows)) + rigid >= axes * n;
+  return rank_of(std::move(rows), 1e-6) + rigid >= axes * n;  // rows have the length √2
 }
 
 bool is_one_body(const Topology& t, std::span<const std::uint32_t> ids) {
@@ -74,15 +75,36 @@ std::vector<std::vector<const Topology::Constraint*>> constraints_of(const Topol
 }
 
 /// From its first particle to each of them.
-double extent_of(const Configuration& c, std::span<const std::uint32_t> ids,
-                 std::span<const std::uint32_t> before) {
+std::vector<Vec3<double>> shape_of(const Configuration& c, std::span<const std::uint32_t> ids,
+                                   std::span<const std::uint32_t> before) {
   const auto images = images_of(c.box);
   std::vector<Vec3<double>> r(ids.size());
-  double most = 0;
-  for (std::size_t m = 1; m < ids.size(); ++m) {
+  for (std::size_t m = 1; m < ids.size(); ++m)
     r[m] = r[before[m]] + images.nearest(c.position[ids[m]] - c.position[ids[before[m]]]);
-    most = std::max(most, std::sqrt(dot(r[m], r[m])));
-  }
+  return r;
+}
+
+/// Why it is not rigid, where constraints do not hold it: on a line, or in a plane of space,
+/// distances say nothing of small motions across, and those of all pairs are not independent.
+std::string advice(const std::vector<Vec3<double>>& shape, int dimension) {
+  std::vector<Row> rows;
+  for (const auto& r : shape)
+    if (const double length = std::sqrt(dot(r, r)); length > 0)
+      rows.push_back({r.x / length, r.y / length, r.z / length});
+  const std::size_t spanned = rank_of(std::move(rows), 1e-3);  // as constrained_freedom()
+  if (shape.size() > 2 && spanned == 1)
+    return "its particles are on a line, on which constraints do not hold them: expected "
+           "\"bodies\"";
+  if (shape.size() > 3 && spanned == 2 && dimension == 3)
+    return "its particles are in a plane, in which constraints do not hold them: expected "
+           "\"bodies\"";
+  return "expected \"bodies\", or \"constraints\" of all distances in it";
+}
+
+/// The longest way of a shape.
+double extent_of(const std::vector<Vec3<double>>& shape) {
+  double most = 0;
+  for (const auto& r : shape) most = std::max(most, std::sqrt(dot(r, r)));
   return most;
 }
 
@@ -119,18 +141,18 @@ RigidMolecules RigidMolecules::of(const Group& group, const std::string& key, Se
                                    within, ids.size(), ids.front(), group.name()));
       return {};
     }
-    if (ids.size() > 1 && !is_one_body(t, ids) && !is_held(c, ids, constraints[m])) {
-      setup.error(key, fmt::format("the molecule of particle {}, of {} particles, is not rigid: "
-                                   "expected \"bodies\", or \"constraints\" of all distances in it",
-                                   ids.front(), ids.size()));
-      return {};
-    }
     const std::span<const std::uint32_t> links(linked.before.data() + molecules.begin[m],
                                                molecules.size(m));
+    const std::vector<Vec3<double>> shape = shape_of(c, ids, links);
+    if (ids.size() > 1 && !is_one_body(t, ids) && !is_held(c, ids, constraints[m])) {
+      setup.error(key, fmt::format("the molecule of particle {}, of {} particles, is not rigid: {}",
+                                   ids.front(), ids.size(), advice(shape, c.box.dimension)));
+      return {};
+    }
     all.member.insert(all.member.end(), ids.begin(), ids.end());
     all.before.insert(all.before.end(), links.begin(), links.end());
     all.begin.push_back(std::uint32_t(all.member.size()));
-    all.extent = std::max(all.extent, extent_of(c, ids, links));
+    all.extent = std::max(all.extent, extent_of(shape));
   }
   all.measure();
   if (all.largest < 2)

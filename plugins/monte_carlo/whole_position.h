@@ -51,11 +51,14 @@ struct Edges {
   }
 };
 
+/// Of another type.
+PERRIN_HD Position typed(Position p, std::uint32_t type) {
+  p.tail = (p.tail & 0xffffffu) | type << 24;
+  return p;
+}
 /// Where another one is, as itself.
 PERRIN_HD Position at_place_of(const Position& there, const Position& self) {
-  Position p = there;
-  p.tail = (there.tail & 0xffffffu) | (self.tail & 0xff000000u);
-  return p;
+  return typed(there, self.type());
 }
 
 }  // namespace perrin::monte_carlo

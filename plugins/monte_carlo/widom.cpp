@@ -1,18 +1,15 @@
 #include "widom.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
+#include "engine/components/excluded_energies.h"
 #include "engine/components/registry.h"
 #include "engine/device/parallel.h"
 #include "engine/domain/reduction.h"
 #include "engine/dynamics/observation.h"
-#include "engine/system/moved_position.h"
-#include "engine/system/quaternion.h"
 #include "move.h"
-#include "turn.h"
+#include "placed_body.h"
 
 namespace perrin::monte_carlo {
 namespace {
@@ -47,26 +44,60 @@ struct Insert {
     const std::uint32_t count = begin[m + 1] - of;
     const Words4 where = words(insertion, TrialMove::none);
     const std::uint32_t head = particles.index[member[of]];
-    const Position like = particles.position[head];
-    const Position there{where.x, where.y, flat ? like.z : where.z, like.type()};
+    const Position there = place_in_box(where, flat, particles.position[head]);
     const std::int64_t e = k * largest;
     put(e, head, there);
     for (std::uint32_t n = count; n < largest; ++n)
       move[e + n] = {}, place[e + n] = TrialMove::none, change[e + n] = 0;
     if (count == 1) return;
-    const Words4 way = words(insertion, TrialMove::none - 1);
-    const Real4 turned = random_turn(way.x, way.y, way.z, flat);
+    const PlacedBody body(there, words(insertion, TrialMove::none - 1), flat);
     vector[e] = {};
     for (std::uint32_t n = 1; n < count; ++n) {
       const std::uint32_t at = particles.index[member[of + n]], link = before[of + n];
       vector[e + n] =
           vector[e + link] + metric->vector(particles.position[at],
                                             particles.position[particles.index[member[of + link]]]);
-      const Real3 by = metric->fixed(rotate(turned, vector[e + n]));
-      Position to = moved_by_axes(there, Real4{by.x, by.y, flat ? Real(0) : by.z, 0});
-      to.tail = (to.tail & 0x00ffffffu) | particles.position[at].type() << 24;
-      put(e + n, at, to);
+      put(e + n, at, body.particle(*metric, vector[e + n], particles.position[at]));
     }
+  }
+};
+
+/// The molecules that those of the insertions are like come where they are, and meet their
+/// partners.
+struct ComeWhereTheyAre {
+  std::uint32_t turn, molecules, largest;
+  const std::uint32_t *begin, *member;  // as Insert
+  ParticleView particles;
+  TrialCells cells;
+  TrialMove* move;
+  double* change;
+
+  PERRIN_HD void operator()(std::int64_t k) const {
+    const std::uint32_t m = (turn + std::uint32_t(k)) % molecules, of = begin[m];
+    const std::uint32_t count = begin[m + 1] - of;
+    for (std::uint32_t n = 0; n < largest; ++n) {
+      const std::int64_t e = k * largest + n;
+      move[e] = {}, change[e] = 0;
+      if (n >= count) continue;
+      const std::uint32_t id = member[of + n], at = particles.index[id];
+      const Position here = particles.position[at];
+      move[e] = {.after_as = at,
+                 .slot = cells.slot_of(cells.key(cells.cell_of(here)), id),
+                 .before = here,
+                 .after = here};
+    }
+  }
+};
+
+/// Each pair is seen from both of its particles.
+struct HalfOfAll {
+  const double* change;
+  std::uint32_t largest;
+  double* own;
+  PERRIN_HD void operator()(std::int64_t k) const {
+    double all = 0;
+    for (std::int64_t e = k * largest; e < (k + 1) * largest; ++e) all += change[e];
+    own[k] = all / 2;
   }
 };
 
@@ -86,12 +117,13 @@ struct ExchangePositions {
 struct BoltzmannFactor {
   const TrialMove* move;
   const double* change;
+  const double* own;  // of what is inserted, with itself; nullptr: nothing
   std::uint32_t largest;
   double kt;
   double tail;  // that all n particles have of tail corrections, by n²
   double n;
   PERRIN_HD double operator()(std::int64_t k) const {
-    double all = 0, more = 0;
+    double all = own == nullptr ? 0 : own[k], more = 0;
     for (std::int64_t e = k * largest; e < (k + 1) * largest && move[e].is_tried(); ++e)
       all += change[e], ++more;
     return std::exp(-(all + tail * more * (2 * n + more)) / kt);
@@ -150,18 +182,36 @@ void Widom::observe(const Observation& s) {
   if (!(energy > 0))
     throw UserError(path_ + ".temperature: is missing, and the stage has no heat bath");
   const Box& box = s.particles.box;
-  if (2 * molecules_.extent >= least_height(box))
-    throw UserError(
-        fmt::format("{}.molecules: a molecule reaches {:.6g} from its first particle, "
-                    "and the box is {:.6g} wide: expected a box more than twice as "
-                    "wide",
-                    path_, molecules_.extent, least_height(box)));
+  if (const auto what = misfit(box, molecules_.extent, "a molecule", "first particle");
+      !what.empty())
+    throw UserError(path_ + ".molecules: " + what);
   double factor = 0;
   s.ask_forces([&](StepContext& context) { factor = mean_factor(context, energy); });
   const double volume = box.volume();
   volumes_ += volume, weighted_ += volume * factor;
   file_.append(std::int64_t(s.step()), s.time(),
                {factor, volume, -energy * std::log(weighted_ / volumes_)});
+}
+
+/// [insertion]: what forces give to the excluded pairs within the molecule, which it would not have
+/// in vacuum; nullptr: nothing.
+const double* Widom::measure_within(StepContext& s, const TrialCells& cells, std::uint32_t turn,
+                                    std::int64_t count) {
+  const std::uint32_t largest = molecules_.largest;
+  std::vector<HasExcludedEnergies*> forces;
+  for (const auto& force : s.forces)
+    if (auto* const one = dynamic_cast<HasExcludedEnergies*>(force.get())) forces.push_back(one);
+  if (largest < 2 || forces.empty()) return nullptr;
+  if (own_.size() == 0) own_ = {s.device(), energies_.room() / largest};
+  for_each(s.device(), "molecules of insertions", count,
+           ComeWhereTheyAre{turn, molecules_.count(), largest, begin_.data(), member_.data(),
+                            s.particles.view(), cells, energies_.move(), energies_.change()});
+  const TrialMoves trials{cells, count * largest, energies_.move(), energies_.change(),
+                          Real(s.range())};
+  for (HasExcludedEnergies* const force : forces) force->add_excluded(s, trials);
+  for_each(s.device(), "energies within molecules", count,
+           HalfOfAll{energies_.change(), largest, own_.data()});
+  return own_.data();
 }
 
 double Widom::mean_factor(StepContext& s, double kt) {
@@ -180,18 +230,20 @@ double Widom::mean_factor(StepContext& s, double kt) {
     // No particle stands for two at a time.
     const std::int64_t count = std::min(room, settings_.insertions - first);
     const ParticleView particles = s.particles.view();
+    const std::uint32_t turn = random.next() % members;
+    const double* const own = measure_within(s, cells, turn, count);
     for_each(device, "insertions", count,
-             Insert{key, s.device_step(), std::uint32_t(first), random.next() % members, members,
-                    largest, begin_.data(), member_.data(), before_.data(), particles,
-                    s.particles.metric(), s.particles.box.dimension == 2, energies_.move(),
-                    energies_.place(), energies_.change(), vector_.data()});
+             Insert{key, s.device_step(), std::uint32_t(first), turn, members, largest,
+                    begin_.data(), member_.data(), before_.data(), particles, s.particles.metric(),
+                    s.particles.box.dimension == 2, energies_.move(), energies_.place(),
+                    energies_.change(), vector_.data()});
     const ExchangePositions exchange{energies_.move(), particles.position};
     const auto go = [&] { for_each(device, "places of insertions", count * largest, exchange); };
     energies_.measure(s, cells, count * largest, go, {.inserted = true});
     if (energies_.has_fields()) go();
-    sum_of_factors +=
-        sum<double>(device, "insertions", count,
-                    BoltzmannFactor{energies_.move(), energies_.change(), largest, kt, tail, n});
+    sum_of_factors += sum<double>(
+        device, "insertions", count,
+        BoltzmannFactor{energies_.move(), energies_.change(), own, largest, kt, tail, n});
   }
   return sum_of_factors / double(settings_.insertions);
 }

@@ -60,6 +60,8 @@ class Widom final : public Observer {
  private:
   double kt(const Observation& seen) const;
   double mean_factor(StepContext& context, double kt);
+  const double* measure_within(StepContext& context, const TrialCells& cells, std::uint32_t turn,
+                               std::int64_t count);
 
   WidomSettings settings_;
   std::string path_;
@@ -71,6 +73,7 @@ class Widom final : public Observer {
   TrialEnergies energies_;
   Buffer<std::uint32_t> begin_, member_, before_;  // of the molecules
   Buffer<Real3> vector_;  // of each move, from the first particle of what is inserted
+  Buffer<double> own_;    // [insertion]: energy that a molecule has within itself
 };
 
 void register_widom(Registry& registry);

@@ -82,6 +82,28 @@ def mayer_of_dimers(kt):
     return total
 
 
+def turned(q, at):
+    """Sites of bodies with these orientations, (x, y, z, w), from their centres."""
+    u, w = q[..., None, :3], q[..., None, 3:]
+    t = 2 * numpy.cross(u, numpy.broadcast_to(at, (*q.shape[:-1], *numpy.shape(at))))
+    return at + w * t + numpy.cross(numpy.broadcast_to(u, t.shape), t)
+
+
+def mayer_of_bodies(sites, pair, kt, samples=400000):
+    """As mayer_of_dimers(), of bodies with these sites, of which two have the energy
+    pair(i, j, r²): by random directions, stratified along r. With its error, at most."""
+    rng = numpy.random.default_rng(4)
+    reach = CUTOFF + 2 * numpy.linalg.norm(sites, axis=1).max()
+    r = (numpy.arange(samples) + rng.uniform(size=samples)) * reach / samples
+    q = rng.normal(size=(2, samples, 4))
+    one, other = turned(q / numpy.linalg.norm(q, axis=-1, keepdims=True), sites)
+    other[..., 2] += r[:, None]
+    u = sum(pair(i, j, ((one[:, i] - other[:, j]) ** 2).sum(axis=-1))
+            for i in range(len(sites)) for j in range(len(sites)))
+    found = 4 * math.pi * r ** 2 * reach * numpy.expm1(-u / kt)
+    return found.mean(), found.std() / math.sqrt(samples)
+
+
 class RigidInsertion(JobCase):
     overwrite = True
 
@@ -144,6 +166,86 @@ class RigidInsertion(JobCase):
         self.assertLess(found[1], 0.03 * integral / 6 ** 3)
         self.close(found, 1 + integral / 6 ** 3)
 
+    def molecule(self, edge, types, at, **more):
+        """A system of one molecule, its particles bonded in a row."""
+        return {"type": "parts", "box": [edge] * 3, "parts": [{
+            "type": "molecules", "number": 1,
+            "particles": [{"type": t, "position": list(r)} for t, r in zip(types, at)],
+            "bonds": {"bond": [[k, k + 1] for k in range(len(at) - 1)]}, **more}]}
+
+    def held(self, at):
+        """A chain of bonds of one length, which constraints keep."""
+        return job(self.molecule(6, "A" * len(at), at), [LJ], {
+            "type": "md", "steps": 5, "integrator": {"type": "velocity_verlet", "timestep": 0.002}},
+            bodies=None, constraints={"bonds": {"bond": math.dist(at[0], at[1])}},
+            observers=[widom(temperature=1)])
+
+    def test_molecules_of_charges(self):
+        """Beside one like itself: exp(-U1/kT) (1 - 2 B2/V), where U1 is what a molecule has alone,
+        of its charges by themselves and of its excluded pairs. Straight and flat bodies, and a
+        triangle held by constraints in dynamics."""
+        kt, edge, alpha = 1.3, 6, 0.4
+        r = numpy.linspace(1e-3, CUTOFF, 20000)
+        screened = math.erfc(alpha * CUTOFF) / CUTOFF
+        slope = screened / CUTOFF + 2 * alpha / math.sqrt(math.pi) * math.exp(
+            -(alpha * CUTOFF) ** 2) / CUTOFF
+        k = 79 / 161 / CUTOFF ** 3  # (ε - 1)/(2 ε + 1)/R³
+        # C. J. Fennell, J. D. Gezelter (2006); J. A. Barker, R. O. Watts (1973).
+        damped = ({"type": "coulomb_dsf", "damping": alpha},
+                  numpy.array([math.erfc(alpha * x) / x for x in r]) - screened
+                  + slope * (r - CUTOFF), -(screened + slope * CUTOFF) / 2
+                  - alpha / math.sqrt(math.pi))
+        field = ({"type": "reaction_field", "permittivity_ratio": 80},
+                 1 / r + k * r ** 2 - (1 / CUTOFF + k * CUTOFF ** 2),
+                 -(1 / CUTOFF + k * CUTOFF ** 2) / 2)
+        square = 0.4 * numpy.array([[1, 1, 0], [-1, 1, 0], [-1, -1, 0], [1, -1, 0]])
+        bent = numpy.array([[0.5, 0, 0], [0, 0, 0], [-0.1, 0.45, 0]])
+        row = numpy.array([[0.45, 0, 0], [0, 0, 0], [-0.45, 0, 0]])
+        for (law, acting, own), types, sites in (
+                (damped, "PMP", row), (field, "NNPP", square), (damped, "PMP", bent)):
+            charge = {"P": 0.4, "M": -0.8, "N": -0.4}
+            q = [charge[t] for t in types]
+
+            def pair(i, j, r2):
+                """Of sites of two bodies."""
+                return energy(r2) + numpy.where(r2 < CUTOFF ** 2, q[i] * q[j] * numpy.interp(
+                    numpy.sqrt(r2), r, acting), 0)
+            apart = [(i, j, math.dist(sites[i], sites[j])) for i in range(len(q)) for j in range(i)]
+            alone = own * sum(x * x for x in q) + sum(
+                q[i] * q[j] * (numpy.interp(d, r, acting) - 1 / d) for i, j, d in apart)
+            missing = sum(q[i] * q[j] * (numpy.interp(d, r, acting) - 1 / d) for i, j, d in apart)
+            core = {**LJ, "pairs": [{"types": [a, b], "epsilon": 1, "sigma": 0.8}
+                                    for a in "MNP" for b in "MNP" if a <= b
+                                    and {a, b} <= set(types)]}
+            forces = [core, {"cutoff": CUTOFF, **law}]
+            more = {"attributes": {"charge": {"types": {t: charge[t] for t in set(types)},
+                                              "default": 0}}, "observers": [widom(4000)]}
+            with self.subTest(law["type"], types=types, bent=sites is bent):
+                if sites is bent:
+                    angle = math.degrees(math.acos(numpy.dot(bent[0], bent[2]) / math.dist(
+                        bent[0], bent[1]) / math.dist(bent[2], bent[1])))
+                    start = self.molecule(edge, types, bent, angles={"bend": [[0, 1, 2]]},
+                                          bonds={"long": [[0, 1]], "short": [[1, 2]]})
+                    lengths = {"long": apart[0][2], "short": apart[2][2]}
+                    self.run_job(job(start, forces, {
+                        "type": "md", "steps": 100, "integrator": {
+                            "type": "langevin", "timestep": 0.002, "temperature": kt,
+                            "friction": 1}}, bodies=None, velocity={"temperature": kt},
+                        constraints={"bonds": lengths, "angles": {"bend": angle}}, **more))
+                else:
+                    body = {"D": {"sites": [{"type": t, "at": list(at)}
+                                            for t, at in zip(types, sites)]}}
+                    self.run_job(job(random({"D": 1}, edge), forces, stage(150, kt, **moves()),
+                                     bodies=body, **more))
+                # The energy of one molecule is that of the whole system, and that of none is 0.
+                numpy.testing.assert_allclose(self.column("potential_energy"), alone, rtol=1e-4)
+                integral, of_it = mayer_of_bodies(sites, pair, kt)
+                volume, found = edge ** 3, self.factor()
+                expected = math.exp(-alone / kt) * (1 + integral / volume)
+                error = math.hypot(found[1], math.exp(-alone / kt) * of_it / volume)
+                self.assertGreater(abs(missing) / kt, 20 * error / expected)
+                self.close((found[0], error), expected)
+
     def test_insertions_that_are_refused(self):
         start = random({"D": 5, "B": 3}, 8)
         for what, pattern in (
@@ -152,6 +254,11 @@ class RigidInsertion(JobCase):
                  r"rigid: expected \"bodies\""),
                 (self.chains("A3", constraints={"bonds": {"bond": 2 * HALF}}, observers=[widom()]),
                  r"of 3 particles, is not rigid"),
+                (self.held(numpy.outer(numpy.arange(3), [1, 0.3, 0.2])),
+                 r"of 3 particles, is not rigid: its particles are on a line, on which constraints "
+                 r"do not hold them: expected \"bodies\""),
+                (self.held([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]),
+                 r"of 4 particles, is not rigid: its particles are in a plane, in which "),
                 (job(random({"A": 9}, 8), [LJ], stage(5, translation={"displacement": 0.1}),
                      bodies=None, observers=[widom()]),
                  r"molecules: the system has no molecules: expected \"bodies\""),
@@ -243,9 +350,7 @@ class RigidInsertion(JobCase):
                 else:
                     q = rng.normal(size=(samples, n, 4))
                     q /= numpy.linalg.norm(q, axis=-1, keepdims=True)
-                u, w = q[:, :, None, :3], q[:, :, None, 3:]
-                t = 2 * numpy.cross(u, numpy.broadcast_to(at, (samples, n, 4, 3)))
-                r = center + at + w * t + numpy.cross(numpy.broadcast_to(u, t.shape), t)
+                r = center + turned(q, at)
                 total = numpy.zeros(samples)
                 for i in range(n):
                     for j in range(i):
@@ -383,6 +488,10 @@ class RigidInsertion(JobCase):
         wrong(r"insertion\[0\]\.type: there is no room", {"B": 9})
         wrong(r"observers\[1\]\.type: has no place for rigid bodies where particles come and go",
               observers=[{"type": "gsd", "stride": 1}])
+        long = {"D": {"sites": [{"type": "A", "at": [x, 0, 0]} for x in (-2.5, 2.5)]}}
+        wrong(r"insertion\[0\]\.type: a body reaches 2\.5 from its centre, and the box is 4\.5 "
+              r"wide: expected a box more than twice as wide", system=random({"D": 1}, 4.5),
+              bodies=long)
         wrong(r"pivot: cannot be combined with", stages=[stage(5, pivot={"rotation": 1}, **put)])
         wrong(r"reservoir\.D: the particles of the type \"A\" in them have different values of "
               r"\"charge\"", attributes={"charge": {"random": {"uniform": [0.8, 1.2]}}})
