@@ -165,9 +165,8 @@ void Thermo::count_rotation() {
 void Thermo::add_group(const std::string& name, std::size_t k, Setup& setup) {
   const Group* const group = setup.group(name, fmt::format("groups[{}]", k));
   if (!group) return;
-  if (std::ranges::count_if(columns_, [&](const Column& c) {
-        return c.about.name == "temperature_" + name;
-      }) > 0)
+  if (std::ranges::count_if(
+          columns_, [&](const Column& c) { return c.about.name == "temperature_" + name; }) > 0)
     return setup.error(fmt::format("groups[{}]", k), "is given twice");
   const std::size_t at = setup.watch(*group);
   const Units& u = setup.units();
