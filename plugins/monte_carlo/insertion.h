@@ -76,7 +76,6 @@ class Insertion final : public Move {
   std::string name() const override {
     return instance_ == 0 ? "insertion" : "insertion of " + settings_.type;
   }
-  /// Throws RunError where stages before have made the box too small for the bodies.
   void begin(StageContext& context) override;
   /// Throws RunError where the reservoir has become empty.
   void sweep(StepContext& context, double kt) override;
