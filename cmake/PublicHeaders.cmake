@@ -21,7 +21,7 @@ set(PERRIN_PUBLIC_HEADERS
     engine/components/constraint_solver.h engine/components/constraints.h
     engine/components/coupled_trials.h engine/components/excluded_energies.h
     engine/components/force.h engine/components/force_remark.h
-    engine/components/gibbs_box.h engine/components/instant.h
+    engine/components/gibbs_box.h engine/components/heat_bath_user.h engine/components/instant.h
     engine/components/integrator.h
     engine/components/no_potential.h
     engine/components/observer.h engine/components/registry.h engine/components/rigid_bodies.h

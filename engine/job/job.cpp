@@ -489,6 +489,7 @@ void Job::make_components() {
     return;
   }
   check_velocities();
+  check_heat_baths();
   check_ranges();
   check_topology();
   check_exclusions();

@@ -162,6 +162,7 @@ class Job {
   /// Is the device a GPU, or, while validating, may it be the one that the job needs?
   bool for_gpu() const;
   void check_velocities();
+  void check_heat_baths();
   void check_topology();
   void check_charges(bool handled);
   void check_acts_once();

@@ -11,6 +11,7 @@
 #include "engine/communicator/communicator.h"
 #include "engine/components/acts_between_all.h"
 #include "engine/components/acts_by_coulomb.h"
+#include "engine/components/heat_bath_user.h"
 #include "engine/dynamics/velocity_checks.h"
 #include "engine/job/job.h"
 #include "engine/run/md_stage.h"
@@ -227,6 +228,24 @@ void Job::check_strides() {
   for (std::size_t k = 0; k < bond_rules_->broken.size(); ++k)
     warn_of(fmt::format("dynamic_bonds.break[{}]", k), "the stride", bond_rules_->stride,
             bond_rules_->broken[k].stages);
+}
+
+void Job::check_heat_baths() {
+  for (std::size_t i = 0; i < parts_.observers.size(); ++i) {
+    const auto* const user = dynamic_cast<const HeatBathUser*>(parts_.observers[i].get());
+    if (!user || i >= parts_.observer_stages.size() || user->missing_temperature().empty())
+      continue;
+    for (std::size_t k = 0; k < parts_.stages.size(); ++k) {
+      const Integrator* const integrator =
+          parts_.stages[k] ? parts_.stages[k]->integrator() : nullptr;
+      if (!integrator || !acts_in(parts_.observer_stages[i], k) || integrator->bath_kt(0)) continue;
+      report(join_path(settings_.observers[i].path, user->missing_temperature()),
+             fmt::format("is missing, and stage \"{}\" has no heat bath whose temperature it could "
+                         "take: give it, or other \"stages\"",
+                         parts_.stage_names.at(k)));
+      break;
+    }
+  }
 }
 
 void Job::check_velocities() {

@@ -136,6 +136,8 @@ Widom::Widom(const WidomSettings& settings, Setup& setup)
     : settings_(settings),
       path_(setup.path()),
       seed_(setup.seed(Purpose::widom)),
+      box_(setup.configuration().box),
+      types_(setup.configuration().types.size()),
       file_(setup.output_file(settings.file, "file"),
             {{"boltzmann_factor", {}, ""},
              {"volume", {}, ""},
@@ -150,6 +152,9 @@ Widom::Widom(const WidomSettings& settings, Setup& setup)
 std::string Widom::objection(const Force& force) const {
   if (force.traits().torques)
     return "depends on orientations, of which an inserted particle has none: expected other forces";
+  if (types_ > 1 && force.correction(box_).energy != 0)
+    return "has tail corrections, which are not known of one particle among several types: "
+           "expected forces without \"tail\"";
   // What is inserted has no bonds.
   if (force.traits().reads == ForceTraits::Reads::bonded || has_trial_energies(force)) return {};
   return "has no energies of single particles: expected forces between pairs, on bonds, and fields";
@@ -161,11 +166,6 @@ double Widom::kt(const Observation& s) const {
 }
 
 void Widom::begin(const Observation& s, bool resumed) {
-  for (const Force* const force : s.forces())
-    if (s.particles.types.size() > 1 && force->correction(s.particles.box).energy != 0)
-      throw UserError(path_ +
-                      ": the tail corrections of a particle among several types are not "
-                      "known: expected forces without \"tail\"");
   if (!resumed) volumes_ = weighted_ = 0;
   begin_ = Buffer<std::uint32_t>(s.device(), molecules_.begin);
   member_ = Buffer<std::uint32_t>(s.device(), molecules_.member);
@@ -179,8 +179,6 @@ void Widom::begin(const Observation& s, bool resumed) {
 
 void Widom::observe(const Observation& s) {
   const double energy = kt(s);
-  if (!(energy > 0))
-    throw UserError(path_ + ".temperature: is missing, and the stage has no heat bath");
   const Box& box = s.particles.box;
   if (const auto what = misfit(box, molecules_.extent, "a molecule", "first particle");
       !what.empty())

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "engine/components/heat_bath_user.h"
 #include "engine/components/observer.h"
 #include "engine/components/setup.h"
 #include "engine/settings/settings.h"
@@ -45,14 +46,16 @@ void describe(D& d, WidomSettings& s) {
   d.optional("file", s.file, Any{}, "HDF5 file, relative to the output directory");
 }
 
-class Widom final : public Observer {
+class Widom final : public Observer, public HeatBathUser {
  public:
   Widom(const WidomSettings& settings, Setup& setup);
   std::int64_t stride() const override { return settings_.stride; }
   std::string objection(const Force& force) const override;
-  /// Throws UserError for tail corrections of several types.
+  std::string missing_temperature() const override {
+    return settings_.temperature ? "" : "temperature";
+  }
   void begin(const Observation& seen, bool resumed) override;
-  /// Throws UserError where there is no temperature.
+  /// Throws UserError where a molecule is too large for the box.
   void observe(const Observation& seen) override;
   void end(const Observation& seen) override { file_.end(seen); }
   void state(Archive& archive) override;
@@ -66,6 +69,8 @@ class Widom final : public Observer {
   WidomSettings settings_;
   std::string path_;
   std::uint64_t seed_;
+  Box box_;                   // at the start
+  std::size_t types_;         // of particles
   RigidMolecules molecules_;  // of the group, or its particles
   io::ObservableFile file_;
   double volumes_ = 0, weighted_ = 0;  // sums of V, and of V exp(-dU/kT)

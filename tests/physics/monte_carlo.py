@@ -344,6 +344,21 @@ class MonteCarlo(JobCase):
 
     # -- what cannot be ----------------------------------------------------------------------------
 
+    def test_a_chemical_potential_without_a_temperature(self):
+        bath = {"type": "md", "steps": 1, "integrator": BUSSI}
+        free = {"type": "md", "name": "free", "steps": 1,
+                "integrator": {"type": "velocity_verlet", "timestep": 0.004}}
+        widom = {"type": "widom", "stride": 1, "insertions": 10}
+        late = job(lattice(4, 0.8), [LJ], bath, free, observers=[widom])
+        self.refused(late, r'observers\[1\]\.temperature: is missing, and stage "free" has no heat')
+        for right in ({"stages": ["md"]}, {"temperature": 2}):
+            self.run_job({**late, "observers": [widom | right]})
+        late["observers"] = [widom | {"temperature": 2}]
+        late["system"]["types"] = {"A": 1, "B": 1}
+        late["forces"] = [{**LJ, "tail": True, "mixing": "geometric", "pairs": [
+            {"types": [t, t], "epsilon": 1, "sigma": 1} for t in "AB"]}]
+        self.refused(late, r"forces\[0\]: .*has tail corrections, which are not known")
+
     def test_restraints_of_groups(self):
         """Two particles as two groups: the distance is distributed by r² exp(-k (r - l)²/2T) with
         "hybrid"; single moves know no energy of it, and are refused."""
