@@ -121,13 +121,13 @@ void Barostat::warn_of_room(double timestep, double kt, Setup& setup) const {
   const double noise =
       std::sqrt(2 * mobility(timestep, volume, particles, kt) * kt / volume) / fewest_axes();
   if (noise < 0.75 * most_room) return;
-  setup.warn("barostat.tau",
-             fmt::format("the volume relaxes slower than this: in {} {} the noise of so small a "
-                         "system changes a length by {:.2g} % (rms), and lists have room for "
-                         "{:.2g} %: expected {}a longer tau",
-                         stride_for(timestep), stride_for(timestep) == 1 ? "step" : "steps",
-                         100 * noise, 100 * most_room,
-                         stride_for(timestep) > 1 ? "a smaller stride, or " : ""));
+  setup.warn(
+      "barostat.tau",
+      fmt::format("the volume relaxes slower than this: in {} {} the noise of so small a "
+                  "system changes a length by {:.2g} % (rms), and lists have room for "
+                  "{:.2g} %: expected {}a longer tau",
+                  stride_for(timestep), stride_for(timestep) == 1 ? "step" : "steps", 100 * noise,
+                  100 * most_room, stride_for(timestep) > 1 ? "a smaller stride, or " : ""));
 }
 
 std::int64_t Barostat::stride_for(double timestep) const {

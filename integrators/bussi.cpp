@@ -140,9 +140,9 @@ void register_bussi(Registry& registry) {
       "bussi", "velocity Verlet with stochastic velocity rescaling (NVT), Bussi et al. 2007",
       [](const BussiSettings& s, Setup& setup) -> std::unique_ptr<Integrator> {
         check_ramp(s.ramp, "temperature", setup);
-        auto bussi = std::make_unique<Bussi>(s, setup.k_boltzmann(),
-                                             Barostat::make(s.barostat, false, s.timestep,
-                                                            s.temperature, setup));
+        auto bussi = std::make_unique<Bussi>(
+            s, setup.k_boltzmann(),
+            Barostat::make(s.barostat, false, s.timestep, s.temperature, setup));
         bussi->set_instance(setup.instance(Purpose::thermostat));
         return bussi;
       });
