@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 
@@ -25,6 +26,16 @@ std::string flat_hint(const Box& box) {
   const auto h = box.heights();
   if (box.dimension == 2 || !(h.z < 0.2 * std::min(h.x, h.y))) return "";
   return "; if the system is two-dimensional, add \"dimension\": 2 to \"system\"";
+}
+
+/// Where an observer's schedule is said, and its steps: in "stride" or in "schedule".
+std::array<std::string, 2> schedule_places(Json job, const std::string& observer) {
+  const std::string stride = join_path(observer, "stride");
+  const Json* const given = at_path(job, stride);
+  if (given != nullptr && given->is_array()) return {stride, stride};
+  const bool short_for_it = given != nullptr && given->is_object();
+  const std::string place = short_for_it ? stride : join_path(observer, "schedule");
+  return {place, join_path(place, "steps")};
 }
 
 /// Where stages begin and the last one ends, as far as it is known.
@@ -109,7 +120,7 @@ void Job::make_schedules() {
     if (!parts_.observers[i]) continue;
     const Json json = record_component(settings_.observers[i]).value("schedule", Json());
     if (!json.is_object()) continue;
-    const std::string path = join_path(settings_.observers[i].path, "schedule");
+    const auto [path, place_of_steps] = schedule_places(file_.value(), settings_.observers[i].path);
     const Json log = json.value("log", Json()), when = json.value("when", Json());
     auto steps = json.value("steps", std::vector<std::int64_t>{});
     if (log.is_null() && when.is_null() && steps.empty())
@@ -120,7 +131,7 @@ void Job::make_schedules() {
                                settings_.observers[i].type()));
     for (std::size_t k = 1; k < steps.size(); ++k)
       if (steps[k] <= steps[k - 1])
-        report(join_path(join_path(path, "steps"), k),
+        report(join_path(place_of_steps, k),
                fmt::format("must be greater than the step before, {}, got {}", steps[k - 1],
                            steps[k]));
     auto& call = parts_.calls[i];
@@ -158,7 +169,7 @@ void Job::check_strides() {
     if (parts_.calls[i].schedule) {
       const std::string late =
           never_reached(record_component(settings_.observers[i]), begins, called);
-      if (!late.empty()) warn(join_path(path, "schedule"), late);
+      if (!late.empty()) warn(schedule_places(file_.value(), path)[0], late);
       continue;
     }
     const std::int64_t stride = parts_.observers[i]->stride();
