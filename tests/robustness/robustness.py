@@ -214,7 +214,7 @@ class Robustness(unittest.TestCase):
             to("../exchange.csv"), vary={"stages[0].integrator.temperature": [1, 1.1, 1.2]},
             exchange={"type": "replica", "every": 10}) | {"stages": [
                 {"type": "md", "steps": 40, "integrator": {
-                    "type": "langevin", "timestep": 0.005, "temperature": 1, "friction": 1}}]},
+                    "type": "bussi", "timestep": 0.005, "temperature": 1, "tau": 1}}]},
             twice.format(r"exchange\.csv", "the ensemble"), "--overwrite")
         done = self.run_job(self.ensemble(to("a.h5")), "--output-dir", "good")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -260,8 +260,9 @@ class Robustness(unittest.TestCase):
                 "b": {"stiffness": 30, "length": 1}}})
         done = self.perrin("validate", self.write_job(self.changed(rules)))
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("form[1].probability: is 0, so that the rule has no effect", done.stderr)
-        self.assertIn("form[2]: is the same rule as dynamic_bonds.form[0]", done.stderr)
+        self.assertIn("form[1].probability: warning: is 0, so that the rule has no effect",
+                      done.stderr)
+        self.assertIn("form[2]: warning: is the same rule as dynamic_bonds.form[0]", done.stderr)
 
     def convert(self, *arguments):
         done = self.perrin("convert", *arguments)
