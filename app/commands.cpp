@@ -45,6 +45,19 @@ Components::Components() {
   register_md_stage(registry);
 }
 
+namespace {
+
+/// Of a number of steps or words: an integer from 1.
+CLI::Validator from_one() {
+  return {[](const std::string& text) {
+            const bool small = text.starts_with('-') || std::strtod(text.c_str(), nullptr) < 1;
+            return small ? fmt::format("expected an integer from 1, got {}", printable(text)) : "";
+          },
+          "POSITIVE"};
+}
+
+}  // namespace
+
 double parse_duration(const std::string& text) {
   double seconds = 0;
   std::size_t i = 0;
@@ -166,7 +179,7 @@ void add_rng(CLI::App& app, RngArguments& a) {
   rng->add_option("--pattern", a.pattern, "particles, particle, pairs, rows, columns or sequence");
   rng->add_option("--count", a.count,
                   "number of words, numbers or points (default: unlimited; points: a million)")
-      ->check(CLI::PositiveNumber);
+      ->check(from_one());
   NumberArguments& n = a.numbers;
   rng->add_option("--distribution", n.distribution,
                   "numbers as text: uniform in [0, 1), normal (mean 0, variance 1), exponential "
@@ -263,7 +276,7 @@ void add_jobs(CLI::App& app, RunArguments& arguments) {
   add_run_options(*resume, arguments);
   resume
       ->add_option("--steps", arguments.more_steps, "extend the last stage by this number of steps")
-      ->check(CLI::PositiveNumber);
+      ->check(from_one());
   resume->callback([&arguments] { resume_command(arguments); });
 
   auto* validate =

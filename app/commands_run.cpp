@@ -148,6 +148,7 @@ void resume_command(const RunArguments& a) {
   require_same_checkpoint(resumed.checkpoint);
   Archive archive = Archive::restoring(std::move(resumed.checkpoint.records));
   Job job(resumed.file, components.registry, components.plugins, options, &archive);
+  if (!a.output_directory.empty()) check_moved_files(resumed, job);
   if (resumed.complete) {
     fmt::print(
         "{0}: this run is complete; extend it by perrin resume {0} --steps N, or add a stage by "

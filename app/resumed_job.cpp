@@ -55,6 +55,35 @@ void check_barostats(const Json& before, const Json& after, const std::string& p
   }
 }
 
+/// Throws where the stage that is running has been given what changes its box: how that began would
+/// be in the checkpoint.
+void check_added(const Json& before, const Json& after, const std::string& path) {
+  const auto part = [](const Json& of, const char* key) {
+    return of.is_object() ? of.value(key, Json()) : Json();
+  };
+  const auto check = [&](const Json& was, const Json& now, const char* key, const std::string& of) {
+    if (part(was, key).is_null() && !part(now, key).is_null())
+      throw UserError(fmt::format(
+          "--set: {}: cannot be added to the stage that is running, only to stages to come",
+          join_path(of, key)));
+  };
+  for (const char* const key : {"shear", "deform"}) check(before, after, key, path);
+  check(part(before, "integrator"), part(after, "integrator"), "barostat",
+        join_path(path, "integrator"));
+}
+
+/// Throws where a stage that is complete has become another one, or is gone.
+void check_complete_stages(const Json& before, const Json& after, const Standing& standing) {
+  const auto stage = [](const Json& job, std::uint64_t k) {
+    const Json stages = job.value("stages", Json());
+    return stages.is_array() && k < stages.size() ? stages[k] : Json();
+  };
+  for (std::uint64_t k = 0; k < standing.stage; ++k)
+    if (stage(before, k) != stage(after, k))
+      throw UserError(fmt::format("--set: {} is complete and cannot change; the run is in {}",
+                                  join_path("stages", k), join_path("stages", standing.stage)));
+}
+
 /// What a checkpoint must have beside its records, which anybody may have changed and sealed.
 void check_contents(const Checkpoint& checkpoint, const Json& job, const std::string& path) {
   const auto refuse = [&](const std::string& what) {
@@ -92,9 +121,20 @@ Standing standing_of(const std::map<std::string, Record>& records) {
   return standing;
 }
 
-std::string longer_by(const Json& job, std::int64_t steps) {
+std::string longer_by(const Json& job, std::int64_t steps, const std::vector<std::string>& sets) {
   const Json& stages = job.at("stages");
   const std::size_t last = stages.size() - 1;
+  const std::string one_more = join_path("stages", last + 1);
+  for (const std::string& given : sets) {
+    const std::string assignment = from_start(job, given);
+    const std::string path = assignment.substr(0, assignment.find('='));
+    if (path == "stages" || path == join_path("stages", last) ||
+        path == join_path("stages", last) + ".steps" || path.starts_with(one_more))
+      throw UserError(fmt::format(
+          "--steps {}: extends {}, and --set {} changes its steps or what the last stage is: "
+          "expected one of the two options",
+          steps, join_path("stages", last), assignment));
+  }
   const auto before = stages[last].find("steps");
   if (before == stages[last].end() || !before->is_number_integer())
     throw UserError(fmt::format("--steps: {} ({}) has no \"steps\": extend it with --set",
@@ -130,6 +170,7 @@ void set_resumed_job(JsonFile& job, const std::vector<std::string>& assignments,
                                     assignment, standing.stage));
   }
   const Json& after = job.value();
+  check_complete_stages(before, after, standing);
   for (const char* list : {"forces", "observers"}) {
     const std::size_t was = before.contains(list) ? before[list].size() : 0;
     const std::size_t now = after.contains(list) ? after[list].size() : 0;
@@ -144,6 +185,7 @@ void set_resumed_job(JsonFile& job, const std::vector<std::string>& assignments,
     const Json &was = before["stages"][standing.stage], &now = after["stages"][standing.stage];
     check_types(was, now, path);
     check_barostats(was, now, path);
+    check_added(was, now, path);
   }
 }
 
@@ -169,6 +211,27 @@ void check_continued_files(const Json& before, const Json& job,
   }
 }
 
+void check_moved_files(const ResumedJob& resumed, const Job& job) {
+  if (!io::writes_files()) return;
+  const auto& facts = resumed.checkpoint.facts;
+  const std::filesystem::path before =
+      (folder_of(resumed.path) / facts.at("output_directory")).lexically_normal();
+  Json made_of = resumed.file.value();
+  for (const auto& [file, component] : job.context().outputs) {
+    const Json* const writer = component.empty() ? nullptr : at_path(made_of, component);
+    if (writer == nullptr || !writer->is_object() || writer->value("type", "") == "checkpoint")
+      continue;
+    const std::filesystem::path old =
+        before / file.lexically_relative(job.context().output_directory.lexically_normal());
+    std::error_code ignored;
+    if (!std::filesystem::exists(file, ignored) && std::filesystem::exists(old, ignored))
+      throw UserError(
+          fmt::format("--output-dir: {} does not exist: a resumed run appends to its files; copy "
+                      "those in {} to {} first",
+                      file.string(), before.string(), job.context().output_directory.string()));
+  }
+}
+
 ResumedJob read_resumed_job(const std::filesystem::path& given,
                             std::vector<std::string> assignments, std::int64_t more_steps,
                             bool repeated) {
@@ -177,7 +240,7 @@ ResumedJob read_resumed_job(const std::filesystem::path& given,
   JsonFile file = JsonFile::parse(checkpoint.job, path.string());
   check_contents(checkpoint, file.value(), path.string());
   const Standing standing = standing_of(checkpoint.records);
-  if (more_steps > 0) assignments.push_back(longer_by(file.value(), more_steps));
+  if (more_steps > 0) assignments.push_back(longer_by(file.value(), more_steps, assignments));
   set_resumed_job(file, assignments, standing, repeated);
   const bool complete =
       standing.complete &&

@@ -22,8 +22,8 @@ struct Standing {
 Standing standing_of(const std::map<std::string, Record>& records);
 
 /// The --set that extends the last stage by a number of steps. Throws UserError if the stage
-/// counts none.
-std::string longer_by(const Json& job, std::int64_t steps);
+/// counts none, and where `sets` change its steps or what the last stage is.
+std::string longer_by(const Json& job, std::int64_t steps, const std::vector<std::string>& sets);
 
 /// Applies --set to the job of a checkpoint. Throws UserError for what a resumed run cannot change:
 /// what the particles were made from, random numbers and units, stages that are done, and the types
@@ -51,5 +51,9 @@ ResumedJob read_resumed_job(const std::filesystem::path& path, std::vector<std::
 /// Folders, and the device and its threads unless they are named, as they were: the same bits.
 /// Throws UserError where files that are to be continued are not there.
 void continue_options(const ResumedJob& resumed, JobOptions& options, bool other_output_directory);
+
+/// Of a run that goes on in another output directory: throws UserError where a file that it
+/// continues is in the folder of before and not there. Checkpoints are made anew.
+void check_moved_files(const ResumedJob& resumed, const Job& job);
 
 }  // namespace perrin

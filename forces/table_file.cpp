@@ -133,7 +133,12 @@ class TableFile {
     if (n < 2 || std::size_t(n) > lines_.size() - begin)
       fail(line, fmt::format("N is {}, but {} rows follow: expected at least 2", n,
                              lines_.size() - begin));
-    read_rows(begin, begin + std::size_t(n), 1, forces ? 4 : 3);
+    const std::size_t end = begin + std::size_t(n);
+    if (end < lines_.size() && number_of(lines_[end].words[0]))
+      fail(lines_[end], fmt::format("N is {} on line {}, and another row follows the last one: "
+                                    "expected N to be the number of rows",
+                                    n, line.number));
+    read_rows(begin, end, 1, forces ? 4 : 3);
     if (range) place(*range, squared, line);
     if (radians) {
       for (double& x : rows_.x) x /= degree;

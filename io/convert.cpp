@@ -35,6 +35,11 @@ io::WriteOptions options_for(io::Format to, const ConvertOptions& o) {
   need(o.compression != "none", {"h5md"}, "--compression");
   need(o.decimals != 3, {"h5md", "xtc", "gro"}, "--decimals");
   need(o.chunk != "frame", {"h5md"}, "--chunk time");
+  if (o.decimals != 3 && to->name == "h5md" && o.compression != "rounded")
+    throw UserError(
+        fmt::format("{}: --decimals is not for --compression {}: expected --compression "
+                    "rounded, which rounds",
+                    o.out, o.compression));
   return {.unwrapped = o.unwrapped,
           .fine = o.precision == "double",
           .compression = o.compression,
@@ -169,9 +174,9 @@ long long convert(const ConvertOptions& options) {
   check_output(options, to);
   const auto reader = io::open_frames(options.in, from,
                                       {.groups = options.groups, .atom_style = options.atom_style});
-  std::int64_t first = 0, end = reader->frames();
+  std::int64_t first = 0, end = reader->frames(), wanted = 0;
   if (options.frame || to->one_frame) {
-    const std::int64_t wanted = options.frame.value_or(-1);
+    wanted = options.frame.value_or(-1);
     first = wanted < 0 ? end + wanted : wanted;
     end = first + 1;
   }
@@ -189,7 +194,7 @@ long long convert(const ConvertOptions& options) {
     put_origin(frame.configuration, options.origin);
     return frame;
   };
-  const io::Frame frame = changed(io::read_frame(*reader, options.in, first, as));
+  const io::Frame frame = changed(io::read_frame(*reader, options.in, wanted, as));
   // Beside a run, or another conversion: no lock, but a name of its own.
   io::NewFile place(options.out, "." + std::to_string(::getpid()));
   Losses lost(options, to, frame);

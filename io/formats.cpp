@@ -69,15 +69,20 @@ void set_box(Box& box, const std::vector<double>& numbers, const std::string& wh
   if (numbers.size() == 6) box.xy = numbers[3], box.xz = numbers[4], box.yz = numbers[5];
 }
 
-void set_dimension(Configuration& c, std::int32_t dimension, const std::string& where) {
-  c.box.dimension = dimension;
-  if (dimension == 3) return;
+/// Of a frame in two dimensions, as the file or the options have it.
+void check_flat(const Configuration& c, const std::string& where) {
   for (std::size_t i = 0; i < c.position.size(); ++i)
     if (std::abs(c.position[i].z - c.position[0].z) > 1e-6 * c.box.length.x)
       throw UserError(
           fmt::format("{}: particle {} lies at z = {} and particle 0 at {}: in two dimensions "
                       "(\"dimension\") all must have the same z",
                       where, i, c.position[i].z, c.position[0].z));
+}
+
+void set_dimension(Configuration& c, std::int32_t dimension, const std::string& where) {
+  c.box.dimension = dimension;
+  if (dimension == 3) return;
+  check_flat(c, where);
   if (c.box.xz != 0 || c.box.yz != 0)
     throw UserError(where +
                     ": the third edge of the box is not along z, as required in two dimensions");
@@ -160,7 +165,10 @@ Frame FrameReader::read(std::int64_t index, const ReadOptions& options) {
     throw UserError(
         fmt::format("{}: has no box: set \"box\" of the system, or --box of perrin convert{}",
                     where, frame.box_remedy));
-  if (options.dimension) set_dimension(c, *options.dimension, where);
+  if (options.dimension)
+    set_dimension(c, *options.dimension, where);
+  else if (c.box.dimension == 2)
+    check_flat(c, where);
   if (options.periodic) {
     c.box.periodic = *options.periodic;
     if (c.box.dimension == 2) c.box.periodic[2] = true;

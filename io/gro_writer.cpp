@@ -108,6 +108,8 @@ FileFormat gro_format() {
           [](const Frame& frame) {
             std::vector<std::string> list{
                 "everything but positions, velocities, box, types and molecules is left out"};
+            if (!frame.configuration.id.empty())
+              list.emplace_back("ids of particles are left out: GRO counts from 1");
             for (auto& lost : lost_labels(frame.configuration, gro_name_columns, "GRO"))
               list.push_back(std::move(lost));
             return list;

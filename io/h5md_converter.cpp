@@ -157,6 +157,7 @@ class H5mdConverter : public FrameWriter {
     };
     const std::size_t n = a.position.size();
     need(n == b.position.size(), "the number of particles is");
+    need(a.id == b.id, "ids of particles are");
     for (std::size_t i = 0; i < n; ++i)
       need(a.types[a.type[i]] == b.types[b.type[i]], "types of particles are");
     need(a.mass == b.mass, "masses are");

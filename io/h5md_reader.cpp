@@ -14,6 +14,7 @@
 #include "io/h5md_elements.h"
 #include "io/h5md_group.h"
 #include "io/hdf5_values.h"
+#include "io/particle_ids.h"
 #include "io/particle_order.h"
 #include "io/writer.h"
 
@@ -134,6 +135,7 @@ class H5mdReader : public FrameReader {
     read_connectivity(root, members, asked_for_, index, c);
     if (const auto absent = std::ranges::count(parts[0].id, -1); absent > 0)
       keep_first(c, n - std::size_t(absent));
+    keep_ids_of(members, c);
     if (root.has("parameters/perrin/no_sites"))
       c.topology.body.assign(c.position.size(), Topology::no_body);
     if (groups_.size() > 1 && !asked_for_) {
@@ -279,6 +281,19 @@ class H5mdReader : public FrameReader {
     cut(c.topology.molecule);
     for (auto& [name, values] : c.attributes) cut(values);
     c.types.erase(std::ranges::find_if(c.types, is_absent), c.types.end());
+  }
+
+  /// Where all groups have ids, and no two particles the same.
+  static void keep_ids_of(const std::vector<H5mdMembers>& members, Configuration& c) {
+    const std::size_t n = c.position.size();
+    std::vector<std::int64_t> ids(n);
+    for (const H5mdMembers& m : members) {
+      if (!m.group->has_ids()) return;
+      for (const auto& [id, row] : m.place)
+        if (row < n) ids[row] = id;  // the others are not there
+    }
+    if (std::ranges::adjacent_find(ids, std::ranges::greater_equal()) == ids.end())
+      keep_ids(c, ids);
   }
 
   /// Others may write particles in any order, with their ids beside. Where groups are joined and

@@ -12,6 +12,9 @@
 
 namespace perrin::io {
 
+/// The title of Perrin's own data files, before the step.
+inline constexpr const char* lammps_title = "LAMMPS data file by Perrin, step ";
+
 struct LammpsHeader {
   std::string title;                           // the first line
   std::map<std::string, std::int64_t> counts;  // "atoms", "bond types", …

@@ -19,6 +19,7 @@
 #include "io/lammps_molecules.h"
 #include "io/lammps_styles.h"
 #include "io/lammps_units.h"
+#include "io/particle_ids.h"
 #include "io/particle_order.h"
 #include "io/text_lines.h"
 
@@ -128,11 +129,13 @@ class LammpsReader : public FrameReader {
     masses_.assign(c_.types.size(), 0.0);
   }
 
-  /// "…, timestep = 500, units = real", as write_data has it.
+  /// "…, timestep = 500, units = real", as write_data has it, or as Perrin's own files.
   bool step_in_title() {
-    const std::size_t at = head_.title.find("timestep = ");
+    const bool own = head_.title.starts_with(lammps_title);
+    const std::string before = own ? lammps_title : "timestep = ";
+    const std::size_t at = head_.title.find(before);
     if (at == std::string::npos) return false;
-    const std::size_t begin = at + 11;
+    const std::size_t begin = at + before.size();
     const std::size_t end =
         std::min(head_.title.find_first_not_of("0123456789", begin), head_.title.size());
     if (end == begin || end - begin > 18) return false;
@@ -562,6 +565,9 @@ class LammpsReader : public FrameReader {
       order.push_back(row);
     }
     reorder_particles(c_, order);
+    std::vector<std::int64_t> ids;
+    for (const auto& [id, row] : atoms_) ids.push_back(id);
+    keep_ids(c_, ids);
     for (auto& bond : c_.topology.bonds) bond.a = place[bond.a], bond.b = place[bond.b];
     for (auto& g : c_.topology.angles) g.a = place[g.a], g.b = place[g.b], g.c = place[g.c];
     for (auto* list : {&c_.topology.dihedrals, &c_.topology.impropers})

@@ -10,6 +10,7 @@
 #include "engine/base/error.h"
 #include "io/file_orientations.h"
 #include "io/formats.h"
+#include "io/lammps_header.h"
 #include "io/lammps_styles.h"
 #include "io/text_file.h"
 
@@ -27,7 +28,7 @@ class LammpsWriter : public FrameWriter {
     check_words(c.types, path_);
     const Topology& t = c.topology;
     const auto line = [&](const std::string& text) { out_.put(text + "\n"); };
-    line(fmt::format("LAMMPS data file by Perrin, step {}\n", c.step));
+    line(fmt::format("{}{}\n", lammps_title, c.step));
     line(fmt::format("{} atoms\n{} atom types", c.position.size(), c.types.size()));
     // Particles that turn are ellipsoids with their masses and moments of inertia.
     const Ellipsoids ellipsoids(c);

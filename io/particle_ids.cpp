@@ -3,12 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 
 #include "io/particle_order.h"
 
 namespace perrin::io {
+
+void keep_ids(Configuration& c, const std::vector<std::int64_t>& ids) {
+  if (ids.empty()) return;
+  const std::int64_t first = ids.front(), last = ids.back();
+  if ((first == 0 || first == 1) && last - first + 1 == std::ssize(ids)) return;
+  if (first < 0 || last > std::numeric_limits<std::int32_t>::max())
+    return c.warnings.push_back(fmt::format(
+        "ids of particles are not kept: expected 0 to 2^31 - 1, got {} to {}", first, last));
+  c.id.assign(ids.begin(), ids.end());
+}
 
 void ParticleIds::sort(std::vector<std::int64_t> ids, Frame& frame, const TextLines& text) {
   std::vector<std::uint32_t> order(ids.size());
@@ -19,6 +30,7 @@ void ParticleIds::sort(std::vector<std::int64_t> ids, Frame& frame, const TextLi
   std::ranges::sort(ids);
   if (const auto twice = std::ranges::adjacent_find(ids); twice != ids.end())
     text.fail(fmt::format("the frame that ends here contains the particle id {} twice", *twice));
+  keep_ids(frame.configuration, ids);
   if (first_.empty()) first_ = ids;
   if (ids == first_) return;
   if (ids.size() != first_.size())

@@ -9,12 +9,16 @@
 
 namespace perrin::io {
 
+/// Keeps the ids that a file gives its particles, in ascending order. Not those that count rows,
+/// from 0 or from 1; of ids outside of 0 to 2^31 - 1 a warning says that they are not kept.
+void keep_ids(Configuration& c, const std::vector<std::int64_t>& ids);
+
 /// The ids of a file: those of every frame are the same.
 class ParticleIds {
  public:
   /// Puts the particles of a frame, that of the last row being where `text` is, in the order of
-  /// their ids (one for each row). Throws UserError for ids that come twice and for others than
-  /// those of the frame that was read first.
+  /// their ids (one for each row), which it keeps. Throws UserError for ids that come twice and for
+  /// others than those of the frame that was read first.
   void sort(std::vector<std::int64_t> ids, Frame& frame, const TextLines& text);
 
  private:

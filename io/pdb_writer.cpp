@@ -140,6 +140,7 @@ std::vector<std::string> lost_in_pdb(const Frame& frame) {
         fmt::format("bonds are left out: CONECT names particles below 100000, there are "
                     "{}",
                     c.position.size()));
+  if (!c.id.empty()) list.emplace_back("ids of particles are left out: PDB counts from 1");
   for (auto& lost : lost_labels(c, pdb_name_columns, "PDB")) list.push_back(std::move(lost));
   return list;
 }

@@ -45,7 +45,7 @@ void change_job(JsonFile& file, std::vector<std::string>& sets) {
     const Json& ensemble = file.value()["ensemble"];
     if (ensemble.contains("vary"))
       for (const auto& [varied, values] : ensemble["vary"].items())
-        if (overlap(path, varied))
+        if (overlap(path, varied_path(file.value(), varied)))
           throw UserError(fmt::format(
               "--set {}: {} varies from system to system; set it in one of them by perrin resume "
               "FOLDER/SYSTEM --set",
@@ -112,7 +112,7 @@ void resume_ensemble(const fs::path& folder, const EnsembleChanges& changes, Job
   Components components;
   JsonFile file = JsonFile::parse(record.job, (folder / ensemble_file_name).string());
   std::vector<std::string> sets = changes.sets;
-  if (changes.more_steps > 0) sets.push_back(longer_by(file.value(), changes.more_steps));
+  if (changes.more_steps > 0) sets.push_back(longer_by(file.value(), changes.more_steps, sets));
   change_job(file, sets);
   record.job = file.value().dump();
   record.changes.insert(record.changes.end(), sets.begin(), sets.end());

@@ -10,6 +10,7 @@
 
 #include "app/ensemble/common_time.h"
 #include "app/ensemble/deal_out.h"
+#include "app/ensemble/ensemble_outputs.h"
 #include "app/ensemble/ensemble_store.h"
 #include "app/ensemble/gibbs_checks.h"
 #include "app/ensemble/make_exchange.h"
@@ -109,12 +110,14 @@ void EnsembleRun::validate() {
   context_.options.validating = true;
   std::vector<std::string> mistakes(std::size_t(variations_.count()));
   GibbsChecks gibbs(variations_);
+  EnsembleOutputs outputs(variations_, options_.output_directory);
   for (std::int64_t k = 0; k < variations_.count(); ++k) try {
       SystemRun system(context_, k);
       system.begin();
       tell_warnings(system);
       most_particles_ = std::max(most_particles_, system.particles());
       if (!system.is_complete()) left_.push_back(k);
+      outputs.look(k, system.job());
       gibbs.look(k, system.job());
     } catch (const UserError& e) {
       mistakes[std::size_t(k)] = e.what();

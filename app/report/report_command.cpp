@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -29,6 +31,28 @@ bool is_report(const fs::path& file) {
   return fs::is_regular_file(file) && std::getline(stream, line) && line == first_line;
 }
 
+/// Whether a file is an HTML page, by its name or by what is in it: --overwrite replaces no other.
+bool is_page(const fs::path& file) {
+  if (file.extension() == ".html" || file.extension() == ".htm") return true;
+  std::ifstream stream(file, std::ios::binary);
+  std::string head(512, '\0');
+  stream.read(head.data(), std::streamsize(head.size()));
+  head.resize(std::size_t(stream.gcount()));
+  if (head.starts_with("\xef\xbb\xbf")) head.erase(0, 3);  // a byte order mark
+  head.erase(0, head.find_first_not_of(" \t\r\n"));
+  std::ranges::transform(head, head.begin(), [](unsigned char c) { return char(std::tolower(c)); });
+  return head.starts_with("<!doctype html") || head.starts_with("<html");
+}
+
+/// Throws UserError where the page would replace a file that is none: data of a run, or a job.
+void check_place(const fs::path& file) {
+  std::error_code ignored;
+  if (fs::is_regular_file(file, ignored) && !is_page(file))
+    throw UserError(fmt::format(
+        "{}: exists and is not an HTML page: name another file (--overwrite replaces pages alone)",
+        file.string()));
+}
+
 /// JSON that can stand within <script>: no "<" ends it or begins a comment.
 std::string for_script(const Json& data) {
   std::string text;
@@ -40,6 +64,7 @@ std::string for_script(const Json& data) {
 void write_page(const Json& data, const fs::path& file, bool overwrite) {
   const std::string page = report::page_text, mark = "@DATA@";
   const std::size_t at = page.find(mark);
+  check_place(file);
   io::NewFile place(file.string());
   io::TextFile text(place.aside());
   text.put(fmt::format("{}\n{}{}{}", first_line, page.substr(0, at), for_script(data),
@@ -87,7 +112,7 @@ void add_report(CLI::App& app, ReportArguments& arguments) {
   command->add_flag("--systems", arguments.systems,
                     "of an ensemble: also a report of each system, in its folder");
   command->add_flag("--overwrite", arguments.overwrite,
-                    "replace an existing file even if it is not a report");
+                    "replace an existing HTML page even if it is not a report");
   command->callback([&arguments] { report_command(arguments); });
 }
 

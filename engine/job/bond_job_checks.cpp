@@ -3,14 +3,46 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "engine/components/force.h"
 #include "engine/components/integrator.h"
 #include "engine/components/observer.h"
 #include "engine/components/topology_user.h"
 #include "engine/job/job.h"
+#include "engine/settings/settings_schema.h"
 
 namespace perrin {
+namespace {
+
+/// Rules of "dynamic_bonds" that do nothing, or twice the same: paths, and what is to be said.
+std::vector<std::pair<std::string, std::string>> doubtful_rules(
+    const DynamicBondsSettings& settings) {
+  std::vector<std::pair<std::string, std::string>> found;
+  const auto look = [&](auto rules, const std::string& list) {
+    std::vector<Json> seen;
+    for (std::size_t k = 0; k < rules.size(); ++k) {
+      const std::string path = join_path(list, k);
+      if (rules[k].probability == 0)
+        found.emplace_back(join_path(path, "probability"),
+                           "is 0, so that the rule has no effect: leave the rule out");
+      if constexpr (requires { rules[k].types; }) std::ranges::sort(rules[k].types);
+      const Json rule = record(rules[k]);
+      if (const auto same = std::ranges::find(seen, rule); same != seen.end())
+        found.emplace_back(
+            path, fmt::format("is the same rule as {}: both act, each with its probability",
+                              join_path(list, std::size_t(same - seen.begin()))));
+      seen.push_back(rule);
+    }
+  };
+  look(settings.form, "dynamic_bonds.form");
+  look(settings.broken, "dynamic_bonds.break");
+  return found;
+}
+
+}  // namespace
 
 void Job::resolve_bonds() {
   if (!settings_.dynamic_bonds || parts_.stage_names.size() < settings_.stages.size()) return;
@@ -69,6 +101,7 @@ void Job::check_dynamic_bonds() {
           fmt::format("{} as it is set cannot be combined with dynamic_bonds: it takes bonds from "
                       "the start",
                       settings_.observers[k].type()));
+  for (const auto& [path, what] : doubtful_rules(*settings_.dynamic_bonds)) warn(path, what);
   for (std::size_t k = 0; k < bond_rules_->form.size(); ++k)
     keep_stages_with_motion(bond_rules_->form[k].stages, settings_.dynamic_bonds->form[k].stages,
                             fmt::format("dynamic_bonds.form[{}]", k),

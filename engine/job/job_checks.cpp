@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -70,44 +71,54 @@ void check_coulomb(const Forces& forces, const Parts& parts, const Configuration
                                   "intended",
                                   twice, pairs.size(), here.type(), there.type(), there.path));
   }
-}
-
-/// Where stages begin and the last one ends, as far as it is known.
-using Begins = std::vector<std::optional<std::int64_t>>;
-
-bool acts_in(const std::vector<bool>& stages, std::size_t k) { return stages.empty() || stages[k]; }
-
-/// Whether no multiple of the stride is in any of these stages (none: in all).
-bool is_never_due(std::int64_t stride, const Begins& begins, const std::vector<bool>& stages,
-                  bool at_zero) {
-  if (stride <= 0) return false;  // not at all, or a mistake that is told
-  bool somewhere = false;
-  for (std::size_t k = 0; k + 1 < begins.size(); ++k) {
-    if (!acts_in(stages, k)) continue;
-    if (!begins[k + 1]) return false;
-    somewhere = true;
-    const std::int64_t begin = *begins[k], behind = begin % stride;
-    if (behind == 0 && (begin > 0 || at_zero)) return false;
-    if (stride - behind <= *begins[k + 1] - begin) return false;
+  /// Where an observer's schedule is said, and its steps: in "stride" or in "schedule".
+  std::array<std::string, 2> schedule_places(Json job, const std::string& observer) {
+    const std::string stride = join_path(observer, "stride");
+    const Json* const given = at_path(job, stride);
+    if (given != nullptr && given->is_array()) return {stride, stride};
+    const bool short_for_it = given != nullptr && given->is_object();
+    const std::string place = short_for_it ? stride : join_path(observer, "schedule");
+    return {place, join_path(place, "steps")};
   }
-  return somewhere;
-}
 
-/// What is wrong with a list of steps that goes beyond the end of every stage.
-std::string never_reached(const Json& observer, const Begins& begins,
-                          const std::vector<bool>& stages) {
-  const auto steps = observer.at("schedule").value("steps", std::vector<std::int64_t>{});
-  std::int64_t longest = 0;
-  for (std::size_t k = 0; k + 1 < begins.size(); ++k) {
-    if (!acts_in(stages, k)) continue;
-    if (!begins[k + 1]) return {};
-    longest = std::max(longest, *begins[k + 1] - *begins[k]);
+  /// Where stages begin and the last one ends, as far as it is known.
+  using Begins = std::vector<std::optional<std::int64_t>>;
+
+  bool acts_in(const std::vector<bool>& stages, std::size_t k) {
+    return stages.empty() || stages[k];
   }
-  const auto late = std::ranges::upper_bound(steps, longest);
-  if (late == steps.end()) return {};
-  return fmt::format("step {} is never reached: no stage in which it is called has more than {}",
-                     *late, longest);
-}
+
+  /// Whether no multiple of the stride is in any of these stages (none: in all).
+  bool is_never_due(std::int64_t stride, const Begins& begins, const std::vector<bool>& stages,
+                    bool at_zero) {
+    if (stride <= 0) return false;  // not at all, or a mistake that is told
+    bool somewhere = false;
+    for (std::size_t k = 0; k + 1 < begins.size(); ++k) {
+      if (!acts_in(stages, k)) continue;
+      if (!begins[k + 1]) return false;
+      somewhere = true;
+      const std::int64_t begin = *begins[k], behind = begin % stride;
+      if (behind == 0 && (begin > 0 || at_zero)) return false;
+      if (stride - behind <= *begins[k + 1] - begin) return false;
+    }
+    return somewhere;
+  }
+
+  /// What is wrong with a list of steps that goes beyond the end of every stage.
+  std::string never_reached(const Json& observer, const Begins& begins,
+                            const std::vector<bool>& stages) {
+    const auto steps = observer.at("schedule").value("steps", std::vector<std::int64_t>{});
+    std::int64_t longest = 0;
+    for (std::size_t k = 0; k + 1 < begins.size(); ++k) {
+      if (!acts_in(stages, k)) continue;
+      if (!begins[k + 1]) return {};
+      longest = std::max(longest, *begins[k + 1] - *begins[k]);
+    }
+    const auto late = std::ranges::upper_bound(steps, longest);
+    if (late == steps.end()) return {};
+    return fmt::format("step {} is never reached: no stage in which it is called has more than {}",
+                       *late, longest);
+  }
 
 }  // namespace
 
@@ -154,7 +165,7 @@ void Job::make_schedules() {
     if (!parts_.observers[i]) continue;
     const Json json = record_component(settings_.observers[i]).value("schedule", Json());
     if (!json.is_object()) continue;
-    const std::string path = join_path(settings_.observers[i].path, "schedule");
+    const auto [path, place_of_steps] = schedule_places(file_.value(), settings_.observers[i].path);
     const Json log = json.value("log", Json()), when = json.value("when", Json());
     auto steps = json.value("steps", std::vector<std::int64_t>{});
     if (log.is_null() && when.is_null() && steps.empty())
@@ -165,7 +176,7 @@ void Job::make_schedules() {
                                settings_.observers[i].type()));
     for (std::size_t k = 1; k < steps.size(); ++k)
       if (steps[k] <= steps[k - 1])
-        report(join_path(join_path(path, "steps"), k),
+        report(join_path(place_of_steps, k),
                fmt::format("must be greater than the step before, {}, got {}", steps[k - 1],
                            steps[k]));
     auto& call = parts_.calls[i];
@@ -203,7 +214,7 @@ void Job::check_strides() {
     if (parts_.calls[i].schedule) {
       const std::string late =
           never_reached(record_component(settings_.observers[i]), begins, called);
-      if (!late.empty()) warn(join_path(path, "schedule"), late);
+      if (!late.empty()) warn(schedule_places(file_.value(), path)[0], late);
       continue;
     }
     const std::int64_t stride = parts_.observers[i]->stride();

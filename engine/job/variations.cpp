@@ -28,6 +28,10 @@ bool is_seed(const Json& value) {
 
 }  // namespace
 
+std::string varied_path(const Json& job, const std::string& given) {
+  return from_start(job, with_brackets(given));
+}
+
 Variations::Variations(JsonFile file, const Catalogue& catalogue) : file_(std::move(file)) {
   parse(catalogue);
   problems_.throw_if_any();
@@ -57,20 +61,14 @@ void Variations::parse(const Catalogue& catalogue) {
   if (!settings_.count || *settings_.count < 1)
     return report("ensemble", "needs \"count\", or a list of values in \"vary\"");
   values_.resize(std::size_t(*settings_.count));
-  settings_.vary.try_emplace("seed", "each");
-  for (const auto& [path, given] : settings_.vary) {
-    const std::vector<Json> values = values_of(path, given);
-    if (values.size() != values_.size()) continue;  // reported
-    for (std::size_t k = 0; k < values.size(); ++k)
-      values_[k].emplace_back(with_brackets(path), values[k]);
-  }
+  give_values();
   if (problems_.empty()) check_exchange(settings_, values_, say);
   if (!problems_.empty()) return;
   try {
     Json stages = job(0).value().value("stages", Json());
     if (!settings_.exchange || !stages.is_array()) return;
     const auto of_stages = [](const auto& given) { return given.first.rfind("stages", 0) == 0; };
-    if (std::ranges::any_of(settings_.vary, of_stages))  // names, perhaps
+    if (std::ranges::any_of(values(0), of_stages))  // names, perhaps
       for (std::int64_t k = 1; k < count(); ++k)
         for (const Json& stage : job(k).value().value("stages", Json::array()))
           stages.push_back(stage);
@@ -80,14 +78,38 @@ void Variations::parse(const Catalogue& catalogue) {
   }
 }
 
+/// To each system, those of every path.
+void Variations::give_values() {
+  std::map<std::string, std::string> known;  // path → how it was given
+  for (const auto& [given, said] : settings_.vary) {
+    const std::string place = join_path("ensemble.vary", given);
+    try {
+      const auto [first, is_new] = known.emplace(varied_path(file_.value(), given), given);
+      if (!is_new)
+        report(place, fmt::format("is the same setting as {}: give it once",
+                                  join_path("ensemble.vary", first->second)));
+    } catch (const UserError& e) {
+      report(place, e.what());
+    }
+  }
+  if (known.try_emplace("seed", "seed").second) settings_.vary["seed"] = "each";
+  for (const auto& [path, given] : known) {
+    const std::vector<Json> values =
+        values_of(path, join_path("ensemble.vary", given), settings_.vary.at(given));
+    if (values.size() != values_.size()) continue;  // reported
+    for (std::size_t k = 0; k < values.size(); ++k) values_[k].emplace_back(path, values[k]);
+  }
+}
+
 /// Of a path for each system; after a mistake, which is reported, none.
-std::vector<Json> Variations::values_of(const std::string& path, const Json& given) {
-  const std::string place = join_path("ensemble.vary", path);
+std::vector<Json> Variations::values_of(const std::string& path, const std::string& place,
+                                        const Json& given) {
   const auto n = values_.size();
   std::vector<Json> values;
-  if (path == "device" || path.starts_with("device.")) {
+  const std::string key = path.substr(0, path.find_first_of(".["));
+  if (key == "device") {
     report(place, "all systems of an ensemble are on one device: expected \"device\" of the job");
-  } else if (path.rfind("ensemble", 0) == 0) {
+  } else if (key == "ensemble") {
     report(place, "an ensemble cannot vary itself");
   } else if (given == "each" && path == "seed") {
     for (std::size_t k = 0; k < n; ++k) values.emplace_back(seed_ + k);

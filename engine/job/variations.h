@@ -12,6 +12,10 @@ namespace perrin {
 
 class Catalogue;
 
+/// A path of "ensemble.vary" as --set has it, in one spelling, with entries of lists counted from
+/// their beginnings: "stages[0].steps" of "stages.0.steps". Throws UserError: list too short.
+std::string varied_path(const Json& job, const std::string& given);
+
 /// Takes a job with "ensemble" apart. A system's job is the file with the system's values and
 /// without "ensemble": its run has the bits of that job alone.
 class Variations {
@@ -39,7 +43,8 @@ class Variations {
 
  private:
   void parse(const Catalogue& catalogue);
-  std::vector<Json> values_of(const std::string& path, const Json& given);
+  void give_values();
+  std::vector<Json> values_of(const std::string& path, const std::string& place, const Json& given);
   void report(const std::string& path, const std::string& what);
 
   JsonFile file_;

@@ -383,6 +383,20 @@ Json* at_path(Json& value, const std::string& path) {
   return steps.good ? at : nullptr;
 }
 
+namespace {
+
+/// A path as join_path() writes it; of what is none, the same text.
+std::string one_spelling(const std::string& path) {
+  const auto [steps, good] = steps_of(path);
+  if (!good) return path;
+  std::string made;
+  for (const Step& step : steps)
+    made = step.is_index ? join_path(made, step.index) : join_path(made, step.key);
+  return made;
+}
+
+}  // namespace
+
 std::string from_start(const Json& job, const std::string& assignment) {
   const std::size_t end = std::min(assignment.find('='), assignment.size());
   std::string made;
@@ -403,7 +417,7 @@ std::string from_start(const Json& job, const std::string& assignment) {
     made += fmt::format("[{}]", size - back);
     at = done = close + 1;
   }
-  return made + assignment.substr(done);
+  return one_spelling(made + assignment.substr(done, end - done)) + assignment.substr(end);
 }
 
 void JsonFile::set(const std::string& assignment) {

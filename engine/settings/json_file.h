@@ -59,8 +59,9 @@ class JsonFile {
 
 /// The value at a path such as "stages[0].steps"; nullptr where there is none.
 Json* at_path(Json& value, const std::string& path);
-/// `path=value` with the entries of lists counted from their beginnings: "stages[-1].steps=5" as
-/// "stages[2].steps=5". Throws UserError where a list has fewer; what leads nowhere stays as it is.
+/// `path=value` with its path in the one spelling of join_path(), lists counted from their
+/// beginnings: "stages[-1].steps=5" and "stages[02].steps=5" as "stages[2].steps=5". Throws
+/// UserError where a list has fewer; what is no path stays as it is.
 std::string from_start(const Json& job, const std::string& assignment);
 /// A value for a message, shortened: `text "abc"`, `-2.5`, `a list`.
 std::string shown(const Json& value);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <set>
 #include <utility>
@@ -320,12 +321,21 @@ void SettingsParser::generate(bool only_check) {
 namespace {
 
 /// "stride": {…} and "stride": […] of an observer as its "schedule" (engine/components/registry.h),
-/// with the stride that its object gives, or 1.
-std::shared_ptr<const Json> with_schedule(const Json& value) {
+/// with the stride that its object gives, or 1. Reports both beside one another.
+std::shared_ptr<const Json> with_schedule(
+    const Json& value, const std::string& path,
+    const std::function<void(const std::string& path, const std::string& what)>& report) {
   const auto stride = value.find("stride");
-  if (stride == value.end() || !(stride->is_object() || stride->is_array()) ||
-      value.contains("schedule"))
-    return nullptr;
+  if (stride == value.end() || !(stride->is_object() || stride->is_array())) return nullptr;
+  if (value.contains("schedule")) {
+    report(join_path(path, "stride"),
+           fmt::format("must be an integer beside \"schedule\", which says the steps, got {}: "
+                       "expected one of the two to say them",
+                       shown(*stride)));
+    auto rest = std::make_shared<Json>(value);
+    rest->erase("stride");
+    return rest;
+  }
   auto written = std::make_shared<Json>(value);
   Json schedule = *stride;
   if (stride->is_array()) schedule = Json{{"steps", *stride}};
@@ -333,6 +343,15 @@ std::shared_ptr<const Json> with_schedule(const Json& value) {
   schedule.erase("every");
   (*written)["schedule"] = std::move(schedule);
   return written;
+}
+
+/// Where the file says what with_schedule() has made of the "stride" of an observer.
+std::string written_place(const std::string& place, const std::string& observer, bool list) {
+  const std::string schedule = join_path(observer, "schedule"), steps = schedule + ".steps",
+                    stride = join_path(observer, "stride");
+  if (!list && place == stride) return join_path(stride, "every");
+  if (list && place.starts_with(steps)) return stride + place.substr(steps.size());
+  return place.starts_with(schedule) ? stride + place.substr(schedule.size()) : place;
 }
 
 }  // namespace
@@ -374,8 +393,14 @@ ComponentSettings SettingsParser::parse_component(const std::string& kind, const
   ComponentSettings settings{row, row->settings->create(), path, written};
   Fields fields;
   row->settings->describe(fields, settings.settings.get());
-  if (kind == component_kind<Observer>) rest = with_schedule(value);
+  const Report report = report_;
+  if (kind == component_kind<Observer>) rest = with_schedule(value, path, report);
+  if (kind == component_kind<Observer> && rest && !value.contains("schedule"))
+    report_ = [&](const std::string& place, const std::string& what) {
+      report(written_place(place, path, value.at("stride").is_array()), what);
+    };
   parse_fields(rest ? *rest : value, path, fields, true);
+  report_ = report;
   return settings;
 }
 

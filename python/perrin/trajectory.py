@@ -196,11 +196,24 @@ class Trajectory:
         where = f"{self.path}: /connectivity/bonds"
         import h5py
         if not isinstance(bonds, h5py.Group):
-            return checked.members(checked.check_size(bonds)[:], self._particles, where)
+            rows = self._places(checked.check_size(bonds)[:])
+            return checked.members(rows, self._particles, where)
         if not -len(self) <= k < len(self):
             raise IndexError(f"frame {k} of {len(self)}")
         rows = checked.check_size(checked.find(bonds, "value"))[k % len(self)]
-        return checked.members(rows[(rows >= 0).any(axis=1)], self._particles, where)
+        rows = self._places(rows[(rows >= 0).any(axis=1)])
+        return checked.members(rows, self._particles, where)
+
+    def _places(self, members):
+        """Of particles that the file names by their ids, which ascend: the rows, or -1."""
+        ids = checked.find(self._group, "id")
+        if ids is None or not hasattr(ids, "shape"):
+            return members
+        ids = checked.check_size(ids)[:]
+        if (ids == np.arange(len(ids))).all():
+            return members
+        rows = np.searchsorted(ids, members).clip(0, max(len(ids) - 1, 0))
+        return np.where(ids[rows] == members, rows, -1)
 
     def __len__(self) -> int:
         return self._group["position/value"].shape[0]
@@ -278,7 +291,7 @@ class Trajectory:
                 types = checked.check_size(checked.find(types, "value"))[k]
         ids, here = np.asarray(rows[:]), np.asarray(rows[:] >= 0).any(axis=1)
         where = f"{self.path}: /connectivity/{name}"
-        ids = checked.members(ids[here].astype(np.int64), self._particles, where)
+        ids = checked.members(self._places(ids[here].astype(np.int64)), self._particles, where)
         kinds = np.zeros(len(here), int) if types is None else np.asarray(types[:])
         return Members(ids, kinds[here], () if names is None else tuple(_texts(names)))
 

@@ -538,6 +538,11 @@ def check_refusals():
     run("report", folder, "--output", folder / "other.html")
     run("report", folder, "--overwrite")
     run("report", folder, "--output", empty / "no" / "report.html", status=2)
+    for name in sorted(p.name for p in folder.iterdir() if p.is_file() and p.suffix != ".html"):
+        before = (folder / name).read_bytes()
+        said = run("report", folder, "--output", folder / name, "--overwrite", status=2)
+        assert "is not an HTML page" in said, (name, said)
+        assert (folder / name).read_bytes() == before, name
     assert not list(folder.glob("*.part"))
 
 

@@ -5,6 +5,7 @@ process."""
 import copy
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -169,6 +170,18 @@ class Resume(unittest.TestCase):
                              ("stages[1].integrator.type=velocity_verlet", "cannot change in a"),
                              ("forces[0].type=wca", "cannot change in a resumed run"),
                              ("reservoir.A=10", "cannot change in a resumed run"),
+                             # The same by other spellings of the path.
+                             ('["seed"]=99', "seed cannot change"),
+                             ('["system"].density=0.3', "system cannot change"),
+                             ('["velocity"]["temperature"]=3', "velocity cannot change"),
+                             ('["units"]={"length":"nm"}', "units cannot change"),
+                             ('["reservoir"]={"A":10}', "reservoir cannot change"),
+                             ('["orientations"]={}', "orientations cannot change"),
+                             ('["device"]=cpu', "--device"),
+                             ("stages[00].steps=100", "this stage is complete"),
+                             ('["stages"][0].integrator.temperature=9', "this stage is complete"),
+                             ("stages=" + json.dumps([{"type": "md", "steps": 50}, *job["stages"]]),
+                              "stages[0] is complete and cannot change"),
                              ("constraints.bonds.b=1", "cannot change in a resumed run"),
                              ("forces[0].cutof=2", "cutof")):
             with self.subTest(change):
@@ -177,6 +190,42 @@ class Resume(unittest.TestCase):
                 self.assertIn(word, done.stderr)
         self.good("resume", "out/checkpoint.h5", "--set", "stages[-1].steps=110", "--set",
                   "forces[0].cutoff=2.2")
+
+    def test_what_a_running_stage_cannot_be_given(self):
+        """How it began is not in the checkpoint."""
+        self.run_job(LIQUID, "out", 20)
+        for change in ('shear={"rate":0.1}', 'deform={"scale":[1.1,1,1]}',
+                       'integrator.barostat={"type":"c_rescale","pressure":1,"tau":1}'):
+            with self.subTest(change):
+                done = self.perrin("resume", "out", "--set", "stages[0]." + change)
+                self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+                self.assertIn(f"stages[0].{change.split('=')[0]}: cannot be added to the stage "
+                              "that is running, only to stages to come", done.stderr)
+
+    def test_files_that_are_not_in_another_output_directory(self):
+        self.run_job(LIQUID, "out", 20)
+        done = self.perrin("resume", "out", "--output-dir", "other")
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertRegex(done.stderr, "other/trajectory.h5 does not exist: a resumed run appends "
+                         "to its files; copy those in out/? to other first")
+        os.makedirs(self.path("other"), exist_ok=True)
+        shutil.copy(self.path("out", "trajectory.h5"), self.path("other"))
+        self.good("resume", "out", "--output-dir", "other", "--steps", "80")
+        with h5py.File(self.path("other", "trajectory.h5")) as file:
+            self.assertEqual(file["particles/all/position/step"][-1], 100)
+
+    def test_steps_are_said_once(self):
+        self.run_job(LIQUID, "out", 20)
+        for change in ("stages[0].steps=500", "stages[-1].steps=500", '["stages"][0].steps=500',
+                       "stages[1]=" + json.dumps(LIQUID["stages"][0])):
+            done = self.perrin("resume", "out", "--steps", "10", "--set", change)
+            self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+            self.assertIn("expected one of the two options", done.stderr)
+        for steps in ("-5", "0"):
+            done = self.perrin("resume", "out", "--steps", steps)
+            self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+            self.assertIn(f"expected an integer from 1, got {steps}", done.stderr)
+        self.good("resume", "out", "--steps", "10", "--set", "stages[0].integrator.tau=0.2")
 
     def refused(self, job, change, *said):
         """Of one run, one change or several: each and what was expected are named, and the files

@@ -194,6 +194,139 @@ class Robustness(unittest.TestCase):
         self.refused(JOB, r"--set forces\[7\]\.cutoff=1: forces has 1 entry", "--set",
                      "forces[7].cutoff=1")
 
+    def ensemble(self, change, **ensemble):
+        def both(job):
+            job["ensemble"] = {"count": 3, **ensemble}
+            change(job)
+        return self.changed(both)
+
+    def test_systems_of_an_ensemble_write_no_file_twice(self):
+        def to(file):
+            return lambda job: job["observers"][1].update(file=file)
+        twice = r"observers\[1\]: .*{} is also written by {}; every output needs a separate file"
+        for file, writer in (("../a.h5", "system 0"), (self.path("a.h5"), "system 0"),
+                             ("system.json", "the ensemble"), ("../2/system.json", "the ensemble"),
+                             ("../ensemble.json", "the ensemble")):
+            with self.subTest(file):
+                name = re.escape(os.path.basename(file))
+                self.refused(self.ensemble(to(file)), twice.format(name, writer), "--overwrite")
+        self.refused(self.ensemble(
+            to("../exchange.csv"), vary={"stages[0].integrator.temperature": [1, 1.1, 1.2]},
+            exchange={"type": "replica", "every": 10}) | {"stages": [
+                {"type": "md", "steps": 40, "integrator": {
+                    "type": "bussi", "timestep": 0.005, "temperature": 1, "tau": 1}}]},
+            twice.format(r"exchange\.csv", "the ensemble"), "--overwrite")
+        done = self.run_job(self.ensemble(to("a.h5")), "--output-dir", "good")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_paths_that_vary(self):
+        def nothing(job):
+            pass
+        done = self.run_job(self.ensemble(nothing, vary={"stages[-1].steps": [5, 10, 15]}),
+                            "--output-dir", "out")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for k in range(3):
+            with open(self.path("out", str(k), "system.json")) as file:
+                self.assertEqual(json.load(file)["values"]["stages[0].steps"], 5 * k + 5)
+        for other in ("stages.0.steps", "stages[00].steps", '["stages"][0].steps',
+                      "stages[-1].steps"):
+            self.refused(self.ensemble(nothing, vary={"stages[0].steps": [1, 2, 3],
+                                                      other: [4, 5, 6]}),
+                         r"is the same setting as ensemble\.vary.*: give it once")
+        self.refused(self.ensemble(nothing, vary={"stages[-2].steps": [1, 2, 3]}),
+                     r"stages has 1 entry: expected \[-1\]")
+        self.refused(self.ensemble(nothing, vary={'["device"]': ["cpu"] * 3}),
+                     r"all systems of an ensemble are on one device")
+
+    def test_schedules_are_said_where_they_are_written(self):
+        def thermo(**settings):
+            return lambda job: job["observers"][1].update(settings)
+        self.refused(self.changed(thermo(stride=[50, 3])),
+                     r"observers\[1\]\.stride\[1\]: must be greater than the step before, 50, "
+                     r"got 3")
+        self.refused(self.changed(thermo(stride={"log": -5})),
+                     r"observers\[1\]\.stride\.log: must be .*got -5")
+        self.refused(self.changed(thermo(stride={"log": 5}, schedule={"log": 5})),
+                     r'observers\[1\]\.stride: must be an integer beside "schedule"')
+        self.refused(self.changed(thermo(stride=5, schedule={"steps": [5, 2]})),
+                     r"observers\[1\]\.schedule\.steps\[1\]: must be greater")
+
+    def test_bond_rules_without_use(self):
+        def rules(job):
+            rule = {"types": ["A", "A"], "bond": "b", "distance": 1.2}
+            job["dynamic_bonds"] = {"stride": 10, "valence": {"A": 2}, "form": [
+                rule, {**rule, "probability": 0}, rule]}
+            job["forces"].append({"type": "bond_harmonic", "bonds": {
+                "b": {"stiffness": 30, "length": 1}}})
+        done = self.perrin("validate", self.write_job(self.changed(rules)))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("form[1].probability: warning: is 0, so that the rule has no effect",
+                      done.stderr)
+        self.assertIn("form[2]: warning: is the same rule as dynamic_bonds.form[0]", done.stderr)
+
+    def convert(self, *arguments):
+        done = self.perrin("convert", *arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stderr
+
+    def ids_in(self, name):
+        """As the formats write them: h5py's and the text's, not Perrin's."""
+        if name.endswith(".h5"):
+            with h5py.File(self.path(name)) as file:
+                return list(file["particles/all/id"][:])
+        with open(self.path(name)) as file:
+            lines = file.read().splitlines()
+        self.assertIn(":id:I:1", lines[1])
+        column = sum(int(width) for width in re.search(r"Properties=(.*?):id:I:1", lines[1])[1]
+                     .split(":")[2::3])
+        return [int(line.split()[column]) for line in lines[2:2 + int(lines[0])]]
+
+    def test_convert_keeps_ids(self):
+        def few(job):
+            job["groups"] = {"few": {"ids": [3, 7, 10, 100]}}
+            job["observers"] = [{"type": kind, "stride": 10, "group": "few", "file": "few." + end}
+                                for kind, end in (("trajectory", "h5"), ("gsd", "gsd"))]
+        self.assertEqual(self.run_job(self.changed(few)).returncode, 0)
+        with open(self.path("few.xyz"), "w") as out:
+            out.write('4\nLattice="9 0 0 0 9 0 0 0 9" Properties=species:S:1:pos:R:3:id:I:1\n'
+                      "A 1 1 1 100\nA 2 2 2 7\nA 3 3 3 3\nA 4 4 4 10\n")
+        with open(self.path("few.data"), "w") as out:
+            out.write("x\n\n4 atoms\n1 atom types\n0 9 xlo xhi\n0 9 ylo yhi\n0 9 zlo zhi\n\n"
+                      "Atoms # atomic\n\n100 1 1 1 1\n7 1 2 2 2\n3 1 3 3 3\n10 1 4 4 4\n")
+        for source in ("few.h5", "few.gsd", "few.xyz", "few.data"):
+            for end in ("h5", "xyz"):
+                with self.subTest(source=source, to=end):
+                    self.convert(source, f"a.{end}", "--overwrite")
+                    self.assertEqual(self.ids_in(f"a.{end}"), [3, 7, 10, 100])
+                    # By way of a third format.
+                    self.convert(f"a.{end}", "b.gsd", "--overwrite")
+                    self.convert("b.gsd", f"c.{end}", "--overwrite")
+                    self.assertEqual(self.ids_in(f"c.{end}"), [3, 7, 10, 100])
+            for end in ("data", "gro", "pdb"):
+                said = self.convert(source, f"d.{end}", "--overwrite", "--frame", "0")
+                self.assertIn("ids of particles are left out", said)
+
+    def test_convert_of_frames_that_are_not_there(self):
+        self.assertEqual(self.run_job(JOB).returncode, 0)  # five frames
+        for frame in (5, -6, -7, -10, -11):
+            done = self.perrin("convert", "trajectory.h5", "a.xyz", "--frame", str(frame))
+            self.assertEqual(done.returncode, 2, done.stdout)
+            self.assertIn(f"no frame {frame}: the file has 5 frames", done.stderr)
+        self.convert("trajectory.h5", "a.xyz", "--frame", "-5")
+        with open(self.path("a.xyz")) as file:
+            self.assertRegex(file.read(), r"\bStep=0\b")
+        done = self.perrin("convert", "trajectory.h5", "b.h5", "--decimals", "2")
+        self.assertEqual(done.returncode, 2, done.stdout)
+        self.assertIn("expected --compression rounded", done.stderr)
+
+    def test_steps_of_data_files(self):
+        self.assertEqual(self.run_job(JOB).returncode, 0)
+        self.convert("trajectory.h5", "a.data")
+        self.convert("a.data", "a.gsd")
+        self.convert("a.gsd", "a.xyz")
+        with open(self.path("a.xyz")) as file:
+            self.assertRegex(file.read(), r"\bStep=40\b")
+
     def test_examples_are_listed_and_copied(self):
         done = self.perrin("examples")
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -247,6 +247,9 @@ TEST_F(Refused, ExtendedXyz) {
   expect(xyz("0\n" + box), "no particles");
   expect(xyz("1\npbc=\"T T F\" " + box + "A 1 1 7\n"), "outside of the box along z");
   expect(xyz("1\npbc=\"T T T\" " + box + "A 1 1 7\n"), "accepted");
+  expect(xyz("2\nDimension=2 " + box + "A 1 1 1\nA 1 2 2\n"),
+         "particle 1 lies at z = 2 and particle 0 at 1: in two dimensions");
+  expect(xyz("2\nDimension=2 " + box + "A 1 1 2\nA 1 2 2\n"), "accepted");
 }
 
 TEST_F(Refused, LammpsData) {

@@ -90,6 +90,11 @@ TEST(JsonFile, EntriesAreCountedFromTheEndOfLists) {
   EXPECT_EQ(of("stages[-2].x[-2]=[-1]"), "stages[0].x[0]=[-1]");
   EXPECT_EQ(of("stages[0].x[-1]=a[-1]"), "stages[0].x[1]=a[-1]");
   EXPECT_EQ(of("seed=-1"), "seed=-1");
+  // One spelling of each path.
+  EXPECT_EQ(of(R"(["seed"]=99)"), "seed=99");
+  EXPECT_EQ(of("stages[00].steps=5"), "stages[0].steps=5");
+  EXPECT_EQ(of(R"(["stages"][-1]["steps"]=["x"])"), R"(stages[1].steps=["x"])");
+  EXPECT_EQ(of(R"(stages[0]["two words"].z=1)"), R"(stages[0]["two words"].z=1)");
   for (const char* far : {"stages[-3].steps=5", "stages[-0]=1", "stages[1].x[-2]=5"})
     EXPECT_THROW(of(far), UserError) << far;
   for (const char* bad : {"a[-1]=2", "b[-1]=2", "stages[-x]=2", "stages[-1=2", "[-1]=2"}) {

@@ -198,6 +198,8 @@ TEST_F(Tables, SayWhatIsWrongAndWhere) {
   expect(mistake("1 2\n2 1 0\n"), ":2: ", "expected 2 numbers, got 3");
   expect(mistake("1 2\n2 1\n2 0\n"), ":3: ", "expected more than 2");
   expect(mistake("1 2\n"), ": ", "expected at least two");
+  expect(mistake("A\nN 3\n\n1 1 2 1\n2 2 1 1\n3 3 0 1\n4 4 0 0\n"),
+         ":7: ", "N is 3 on line 2, and another row follows");
   expect(mistake("-1 2\n1 2\n"), ":1: ", "expected a distance from 0");
   expect(mistake("1\n2\n"), ":1: ", "expected 2 or 3 columns, got 1");
   expect(mistake("1 4 -3\n2 1 -3\n3 -2 -3\n"), ": ", "not minus the derivative");
