@@ -72,6 +72,7 @@ def open_axes(box):
 
 
 def _without_absent(frame):
+    frame_file.check_types(frame)
     here = [k for k, name in enumerate(frame.type_names) if not name.endswith(frame_file.ABSENT)]
     if len(here) == len(frame.type_names):
         return frame
