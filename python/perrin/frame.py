@@ -107,6 +107,8 @@ class Frame:
             if extension == ".gsd":
                 return self.to_gsd(name, overwrite)
             warn(f"{name}: the {held} of the frame are left out: GSD files (.gsd) have them")
+        if left_out := frame_file.forces_of(self):
+            warn(f"{name}: the {left_out} of the frame are left out")
         if extension in (".h5", ".h5md", ".hdf5"):
             return frame_file.write(self, name)
         with tempfile.TemporaryDirectory(prefix="perrin_") as folder:

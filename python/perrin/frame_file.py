@@ -21,6 +21,11 @@ def _rows(frame, name, width):
     return np.asarray(values)
 
 
+def forces_of(frame):
+    """"forces and torques": which of them it has; files of frames have no place for them."""
+    return " and ".join(name for name in ("forces", "torques") if getattr(frame, name) is not None)
+
+
 def _check_types(types, names, where):
     """Numbers of types have names; without any, 0 is one."""
     types = np.asarray(types)

@@ -127,6 +127,8 @@ def of(frame):
     made.log["perrin/time"] = np.array([frame.time])
     for name, values in frame.attributes.items():
         made.log["particles/" + name] = values
+    if left_out := frame_file.forces_of(frame):
+        warn(f"gsd.hoomd has no place for {left_out}, which are left out")
     if frame.molecules is not None:
         warn("gsd.hoomd has no place for numbers of molecules, which are left out")
     return made

@@ -107,6 +107,8 @@ def test_own_files_of_a_group_are_read_as_they_are(tmp_path, name):
         np.testing.assert_array_equal(whole.ids, np.arange(35))
         np.testing.assert_array_equal(part.ids, ids)
         assert len(part) == 3 and np.abs(part[2].forces).max() > 0
+        with pytest.warns(perrin.JobWarning, match="a.h5: the forces of the frame are left out"):
+            part[2].save(tmp_path / "a.h5")
         for one, other in zip(part, whole):
             for array in ("positions", "images", "velocities", "forces", "types", "masses"):
                 np.testing.assert_array_equal(getattr(one, array), getattr(other, array)[ids])

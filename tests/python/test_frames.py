@@ -452,7 +452,8 @@ def test_types_have_names(wrong, tmp_path):
     types[5] = of_bonds[5] = 3 * wrong
     bonds = perrin.Members(frame.bonds.ids, of_bonds, ("b",))
     for changed, said in (
-            (dataclasses.replace(frame, types=types), f"types: {3 * wrong} at .5., expected 0 to 2"),
+            (dataclasses.replace(frame, types=types),
+             f"types: {3 * wrong} at .5., expected 0 to 2"),
             (dataclasses.replace(frame, bonds=bonds),
              f"bonds.types: {3 * wrong} at .5., expected 0 to 0: type_names are b$")):
         for use in (lambda: start({**polymers(), "system": changed}),

@@ -112,9 +112,8 @@ def test_copies_in_a_force_cannot_be_written_into(liquid):
     def stop(particles):
         particles.velocities[:] = 0
 
-    sim = perrin.Simulation({**liquid, "forces": [perrin.PythonForce(stop)]})
     with pytest.raises(ValueError, match="read-only"):
-        sim.run(1)
+        perrin.Simulation({**liquid, "forces": [perrin.PythonForce(stop)]}).run(1)
 
 
 @on_cpu
