@@ -4,6 +4,7 @@ from __future__ import annotations
 import difflib
 import errno
 import math
+import numbers
 import os
 from collections.abc import Mapping
 
@@ -20,6 +21,13 @@ def whole(value, name, least):
     except (TypeError, ValueError, OverflowError):
         pass
     raise JobError(f"{name}: must be a whole number of at least {least}, got {value!r}")
+
+
+def fraction(value, name):
+    """A part of rows that is left out; numpy's numbers, too."""
+    if isinstance(value, numbers.Real) and 0 <= value < 1:
+        return float(value)
+    raise JobError(f"{name}: must be a number from 0 to below 1, got {value!r}")
 
 
 def text(value, name, expected):

@@ -61,6 +61,14 @@ class Perrin(Calculator):  # type: ignore[misc]
             self._energy = arguments.unit(units, "energy", _ENERGIES, "Perrin()")
         self.simulation: Optional[Simulation] = None  # of the last atoms
 
+    def check_state(self, atoms, tol=1e-15):
+        """Of ASE: what has changed since the last results. Energies may depend on masses."""
+        changes = super().check_state(atoms, tol)
+        if self.atoms is not None and not changes:
+            if not np.array_equal(atoms.get_masses(), self.atoms.get_masses()):
+                changes.append("masses")
+        return changes
+
     def calculate(self, atoms=None, properties=("energy",), system_changes=all_changes):
         """Of ASE: fills self.results."""
         super().calculate(atoms, properties, system_changes)

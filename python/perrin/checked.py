@@ -58,13 +58,21 @@ def finite(values, where):
     return values
 
 
-def members(values, particles, where):
-    """Rows of particles, if they are there, and none is twice in a row."""
-    wrong = (values < 0) | (values >= particles)
+def members(values, particles, where, ids=None):
+    """Rows of particles, if they are there, and none is twice in a row. `ids`: the numbers by
+    which they are named, where these are not 0, 1, …"""
+    if ids is None:
+        wrong = (values < 0) | (values >= particles)
+        expected = f"0 to {particles - 1}"
+    else:
+        named, order = values, np.argsort(ids)
+        values = order[np.minimum(np.searchsorted(ids, values, sorter=order), len(ids) - 1)]
+        wrong = ids[values] != named
+        expected = "a number of /particles/all/id"
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
-        raise JobError(f"{where}: row {row} names particle {values[row, column]}, expected 0 to "
-                       f"{particles - 1}")
+        name = (values if ids is None else named)[row, column]
+        raise JobError(f"{where}: row {row} names particle {name}, expected {expected}")
     rows = np.sort(values, axis=1)
     twice = (rows[:, 1:] == rows[:, :-1]).any(axis=1)
     if twice.any():
@@ -87,7 +95,6 @@ def convert(path, out, *options):
 
 
 def converted(path, folder):
-    """The file as one of Perrin's own, in a folder."""
+    """The file as one of Perrin's own, in a folder; and what `perrin convert` has warned of."""
     out = os.path.join(folder, "trajectory.h5")
-    convert(path, out, "--to", "h5md")
-    return out
+    return out, convert(path, out, "--to", "h5md")

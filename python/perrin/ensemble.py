@@ -16,6 +16,9 @@ from perrin.simulation import _assignments, _plain
 from perrin.statistics import mean, over_seeds
 from perrin.trajectory import Frame, Trajectory, open as _open, table_of, thermo as _thermo
 
+_NO_FUNCTIONS = ("an ensemble cannot have forces of Python: its systems run in threads of the "
+                 "engine")
+
 
 class Ensemble:
     """What an ensemble's folder holds; `perrin run` of a job with "ensemble" makes the same.
@@ -114,6 +117,7 @@ class Ensemble:
         `together`: a row for all systems that differ in their seeds alone, with their number
         ("systems"): the mean of their means, and its standard error from how these differ. Of one
         system that is its own error. Systems without the file do not count."""
+        skip = arguments.fraction(skip, "means(skip)")
         if together:
             return self._means_of_seeds(skip, file)
         import pandas
@@ -207,7 +211,11 @@ class Ensemble:
         """Goes on where systems were stopped; complete ones stay as they are, unless there is more
         to do. `more_steps`: extends the last stage of all systems. `set`: settings of the job by
         their paths, for all systems; not those that vary."""
-        _resume(os.fspath(self.folder), _assignments(set, []),
+        functions: List[Any] = []
+        sets = _assignments(set, functions)
+        if functions:
+            raise JobError(_NO_FUNCTIONS)
+        _resume(os.fspath(self.folder), sets,
                 arguments.whole(more_steps, "more_steps", 0), device, threads, quiet)
         self.__init__(self.folder)
         self._say_if_stopped()
@@ -316,8 +324,7 @@ def ensemble(job: Any, *, count: Optional[int] = None, vary: Optional[Mapping[st
             job = {**job, "ensemble": {**(job.get("ensemble") or {}), **settings}}
         text = json.dumps(job, indent=1)
     if functions:
-        raise JobError("an ensemble cannot have forces of Python: its systems run in threads of "
-                       "the engine")
+        raise JobError(_NO_FUNCTIONS)
     _run(file, text, device, threads, os.fspath(folder), overwrite, quiet)
     result = Ensemble(folder)
     result._say_if_stopped()

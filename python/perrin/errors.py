@@ -77,9 +77,9 @@ def of_job(text):
     return re.sub(r"^[^:]+:\d+: ", "", text).replace(": warning: ", ": ", 1)
 
 
-def warn(text):
+def warn(text, category=JobWarning):
     """A warning at the line of the caller outside of this package."""
     level, frame = 1, sys._getframe()
     while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == "perrin":
         level, frame = level + 1, frame.f_back
-    warnings.warn(_in_python(text), JobWarning, stacklevel=level)
+    warnings.warn(_in_python(text), category, stacklevel=level)

@@ -10,7 +10,7 @@ import numpy as np
 
 from perrin import arguments, checked, frame_file, show
 from perrin.errors import warn
-from perrin.view import Box
+from perrin.view import Box, read_only
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -92,10 +92,10 @@ class Frame:
 
     @property
     def unwrapped(self) -> np.ndarray:
-        """Positions without jumps at the faces of the box."""
+        """Positions without jumps at the faces of the box: a copy, read-only."""
         if self.images is None:
-            return self.positions
-        return self.positions + self.images @ self.box.edges
+            return read_only(np.array(self.positions))
+        return read_only(self.positions + self.images @ self.box.edges)
 
     def save(self, path: Path, overwrite: bool = False) -> None:
         """Writes a file of this frame, in the format of its name: H5MD (.h5), in which numbers keep
@@ -107,6 +107,8 @@ class Frame:
             if extension == ".gsd":
                 return self.to_gsd(name, overwrite)
             warn(f"{name}: the {held} of the frame are left out: GSD files (.gsd) have them")
+        if left_out := frame_file.forces_of(self):
+            warn(f"{name}: the {left_out} of the frame are left out")
         if extension in (".h5", ".h5md", ".hdf5"):
             return frame_file.write(self, name)
         with tempfile.TemporaryDirectory(prefix="perrin_") as folder:
@@ -180,19 +182,20 @@ def _units_of(names):
 
 
 def of_simulation(sim: Any, units: List[str], job_units: Any) -> Frame:
-    """The present state."""
-    topology = sim._state.topology
-    turns = len(sim.orientations) > 0
+    """The present state, in arrays that can be written into."""
+    state, topology = sim._state, sim._state.topology
+    turns = len(state.orientations) > 0
 
     def some(array):
         return array if len(array) else None
 
     pairs, lengths = topology["constraints"]
     return Frame(
-        sim.step, sim.time, sim.box, sim.positions, sim.images, sim.velocities, None, sim.types,
-        tuple(sim.type_names), some(sim.orientations), some(sim.angular_momenta), None, sim.masses,
-        some(sim.charges), some(sim.diameters), sim.moments_of_inertia if turns else None,
-        sim.attributes, some(topology["molecules"]),
+        sim.step, sim.time, sim.box.copy(), state.positions, state.images, state.velocities, None,
+        state.types, tuple(state.type_names), some(state.orientations),
+        some(state.angular_momenta), None, state.masses, some(state.charges),
+        some(state.diameters), state.moments_of_inertia if turns else None, state.attributes,
+        some(topology["molecules"]),
         *(Members(ids.astype(np.int64), types, tuple(names))
           for ids, types, names in (topology[name] for name in frame_file.LISTS)),
         some(topology["bodies"]), some(pairs.astype(np.int64)), some(lengths), _units_of(units),

@@ -21,8 +21,32 @@ def _rows(frame, name, width):
     return np.asarray(values)
 
 
+def forces_of(frame):
+    """"forces and torques": which of them it has; files of frames have no place for them."""
+    return " and ".join(name for name in ("forces", "torques") if getattr(frame, name) is not None)
+
+
+def _check_types(types, names, where):
+    """Numbers of types have names; without any, 0 is one."""
+    types = np.asarray(types)
+    wrong = np.flatnonzero((types < 0) | (types >= max(len(names), 1)))
+    if len(wrong):
+        raise JobError(f"the frame: {where}: {types[wrong[0]]} at [{wrong[0]}], expected 0 to "
+                       f"{max(len(names), 1) - 1}: type_names are "
+                       f"{', '.join(map(str, names)) or 'none'}")
+
+
+def check_types(frame):
+    """Of particles, bonds and so on."""
+    _check_types(frame.types, frame.type_names, "types")
+    for name in LISTS:
+        list_ = getattr(frame, name)
+        _check_types(list_.types, list_.type_names, f"{name}.types")
+
+
 def absent(frame):
     """[n] of bool: particles that are not there."""
+    check_types(frame)
     names = np.array([name.endswith(ABSENT) for name in frame.type_names] or [False])
     return names[frame.types]
 

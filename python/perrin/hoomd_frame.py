@@ -72,6 +72,7 @@ def open_axes(box):
 
 
 def _without_absent(frame):
+    frame_file.check_types(frame)
     here = [k for k, name in enumerate(frame.type_names) if not name.endswith(frame_file.ABSENT)]
     if len(here) == len(frame.type_names):
         return frame
@@ -126,6 +127,8 @@ def of(frame):
     made.log["perrin/time"] = np.array([frame.time])
     for name, values in frame.attributes.items():
         made.log["particles/" + name] = values
+    if left_out := frame_file.forces_of(frame):
+        warn(f"gsd.hoomd has no place for {left_out}, which are left out")
     if frame.molecules is not None:
         warn("gsd.hoomd has no place for numbers of molecules, which are left out")
     return made

@@ -37,6 +37,7 @@ class _Bias:
             (("length", _NM), ("energy", _KJ_PER_MOL), ("mass", _U))]
         self._temperature, self._log, self._kernel = temperature, log, kernel
         self._plumed: Any = None
+        self._atoms = 0
         self._step = -1
         self._seen: Any = None
         self._last: Any = None
@@ -45,20 +46,25 @@ class _Bias:
         return f"PLUMED: {self._lines.count(chr(10)) + 1} lines"
 
     def __call__(self, particles):
-        r = np.ascontiguousarray(particles.unwrapped)
+        r = np.array(particles.unwrapped)  # PLUMED takes no read-only arrays
         # A force may be asked for twice at a step; a hill is put down once.
         if particles.step == self._step and np.array_equal(r, self._seen):
             return self._last
         if self._plumed is None:
             self._begin(particles)
         p, n = self._plumed, len(r)
+        if n != self._atoms:
+            raise JobError(f"plumed_force(): the bias has begun with {self._atoms} particles, got "
+                           f"{n}: expected a plumed_force() for each simulation")
         forces, virial, energy = np.zeros((n, 3)), np.zeros((3, 3)), np.zeros(1)
-        box = np.ascontiguousarray(particles.box.edges)
+        # A job may have masses and charges change.
+        box, masses, charges = (np.array(x) for x in (particles.box.edges, particles.masses,
+                                                      particles.charges))
         p.cmd("setStep", int(particles.step))
         p.cmd("setPositions", r)
-        p.cmd("setMasses", self._masses)
-        if self._charges is not None:
-            p.cmd("setCharges", self._charges)
+        p.cmd("setMasses", masses)
+        if len(charges):
+            p.cmd("setCharges", charges)
         p.cmd("setForces", forces)
         p.cmd("setVirial", virial)
         if all(particles.box.periodic):
@@ -99,8 +105,7 @@ class _Bias:
         p.cmd("init")
         for line in _joined(self._lines):
             p.cmd("readInputLine", line)
-        self._masses = particles.masses
-        self._charges = particles.charges if len(particles.charges) else None
+        self._atoms = len(particles)
         self._plumed = p
 
 

@@ -41,6 +41,9 @@ class _Sampler:
             return self._last
         if self._update is None:
             self._begin(particles)
+        if len(particles) != len(self._ids):
+            raise JobError(f"pysages_force(): the method has begun with {len(self._ids)} particles,"
+                           f" got {len(particles)}: expected a pysages_force() for each simulation")
         self.snapshot = self._snapshot_of(particles)
         self.state = self._update(self.snapshot, self.state)
         if self.callback:
@@ -54,7 +57,8 @@ class _Sampler:
         from jax import numpy as jnp
         from pysages.backends.snapshot import Box, Snapshot
         return Snapshot(jnp.asarray(particles.unwrapped),
-                        (jnp.asarray(particles.velocities), self._masses), self._zeros, self._ids,
+                        (jnp.asarray(particles.velocities),
+                         jnp.asarray(particles.masses).reshape(-1, 1)), self._zeros, self._ids,
                         Box(particles.box.edges.T, particles.box.origin), self.timestep)
 
     def _begin(self, particles):
@@ -62,7 +66,6 @@ class _Sampler:
         from pysages.backends.snapshot import HelperMethods, SnapshotMethods, build_data_querier
         if particles.box.dimension == 2:
             raise JobError("pysages_force(): PySAGES takes boxes of three dimensions")
-        self._masses = jnp.asarray(particles.masses).reshape(-1, 1)
         self._zeros, self._ids = jnp.zeros((len(particles), 3)), jnp.arange(len(particles))
         methods = SnapshotMethods(
             jit(lambda s: s.positions), jit(lambda s: s.ids),

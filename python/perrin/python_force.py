@@ -1,8 +1,10 @@
 """Forces that a Python function computes."""
 from __future__ import annotations
 
+import numpy as np
+
 from perrin import arguments
-from perrin.errors import RunError
+from perrin.errors import JobError, RunError
 from perrin.tensors import Tensors
 from perrin.view import View
 
@@ -52,10 +54,36 @@ class PythonForce:
     def call(self, state):
         """For the engine: forces, energy and virial at this instant."""
         if not self.captured:
-            return self.function(View(state))
+            result = self.function(View(state))
+            self._check(result if isinstance(result, tuple) else (result,), state.size)
+            return result
         forces, energy, virial = _parts(self.function(Tensors(state)), Tensors.module())
-        return (forces.numpy(), 0.0 if energy is None else float(energy),
-                [0.0] * 6 if virial is None else virial.tolist())
+        parts = (forces.numpy(), 0.0 if energy is None else energy,
+                 [0.0] * 6 if virial is None else virial.tolist())
+        self._check(parts, state.size)
+        return (parts[0], float(parts[1]), parts[2])
+
+    def _check(self, parts, particles):
+        """What the function has returned, before the engine takes it."""
+        if not 1 <= len(parts) <= 3:
+            raise JobError(f"{self}: must return forces, energy and virial, got {len(parts)} "
+                           "values")
+        forces, energy, virial = (*parts, *(0.0, [0.0] * 6)[len(parts) - 1:])
+        if not hasattr(forces, "shape") or not hasattr(forces, "dtype"):
+            raise JobError(f"{self}: must return an array of forces, or a tuple that begins with "
+                           f"one, got {_told(forces)}")
+        number = str(forces.dtype).rsplit(".", 1)[-1]  # torch.float32
+        if tuple(forces.shape) != (particles, 3) or number not in ("float32", "float64"):
+            raise JobError(f"{self}: must return forces of shape ({particles}, 3) in float32 or "
+                           f"float64, got {_told(forces)}")
+        try:
+            float(energy)
+        except (TypeError, ValueError):
+            raise JobError(f"{self}: must return a number as the energy, "
+                           f"got {_told(energy)}") from None
+        if np.shape(virial) != (6,):
+            raise JobError(f"{self}: must return six numbers as the virial (xx yy zz xy xz yz), "
+                           f"got {_told(virial)}")
 
     def capture(self, state, arrays):
         """For the engine: the CUDA graph of the function (as a number), the tensors that it fills,
@@ -86,6 +114,12 @@ class PythonForce:
         return {"type": "python", "function": number, "stride": self.stride,
                 "memory_order": self.local, "captured": self.captured,
                 "conserves_momentum": self.conserves_momentum}
+
+
+def _told(value):
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        return f"shape {tuple(value.shape)} in {str(value.dtype).rsplit('.', 1)[-1]}"
+    return repr(value)[:80]
 
 
 def _parts(result, torch):

@@ -19,7 +19,7 @@ from perrin._perrin import Session, job_text
 from perrin.errors import JobError, of_job, renamed, warn
 from perrin.progress import Bar
 from perrin.python_force import PythonForce
-from perrin.view import Local, Totals, View, totals_of
+from perrin.view import Local, Totals, View, read_only, totals_of
 
 Path = Union[str, "os.PathLike[str]"]
 JobLike = Union[Path, Mapping[str, Any]]
@@ -167,14 +167,16 @@ class Simulation(View):
         callbacks and functions is not saved."""
         self = cls.__new__(cls)
         file, folder = arguments.path(path, "path"), arguments.path(output_dir, "output_dir")
-        self._session = Session(resumed=file, sets=_assignments(set, []),
-                                functions=list(forces), device=device,
+        self._functions = list(forces)
+        sets = _assignments(set, self._functions)
+        self._session = Session(resumed=file, sets=sets,
+                                functions=self._functions, device=device,
                                 threads=arguments.whole(threads, "threads", 0), quiet=bool(quiet),
                                 more_steps=arguments.whole(more_steps, "more_steps", 0),
                                 output_directory=folder, always_logs=bool(folder),
                                 command=_called("Simulation.resume", repr(file), set,
                                                 more_steps=more_steps, output_dir=folder))
-        self._functions, self._quiet, self._threads = list(forces), quiet, threads
+        self._quiet, self._threads = quiet, threads
         self._logs, self._renamed = bool(folder), ("", "")
         self._output = (os.path.abspath(output_dir) if os.fspath(output_dir)
                         else os.path.dirname(os.path.abspath(path)))
@@ -186,6 +188,19 @@ class Simulation(View):
         self._callbacks = {}
         if self._session.has_system:
             super().__init__(self._session.state())
+        # The state has their numbers at the start.
+        self._changing = {name for name, one in (self.job.get("attributes") or {}).items()
+                          if isinstance(one, dict) and one.get("changes")}
+        if self._functions and self._changing:
+            self._warn_of_start({*self._changing}, "a PythonForce sees")
+
+    def _warn_of_start(self, names, who):
+        """Once for each."""
+        names &= self._changing
+        self._changing -= names
+        if names:
+            warn(f"attributes: {', '.join(sorted(names))}: \"changes\" with the time, and {who} "
+                 "the numbers of the start; files of observers have those of each frame")
 
     def _of_job(self):
         return [renamed(of_job(text), *self._renamed) for text in self._session.warnings]
@@ -310,18 +325,20 @@ class Simulation(View):
         """
         if self.complete:
             raise JobError("set(): the job is complete")
-        sets = _assignments(values, [])
+        functions = list(self._functions)  # those of the job keep their numbers
+        sets = _assignments(values, functions)
         name = f".perrin-{os.getpid()}-{id(self)}.h5"
         self.checkpoint(name)
         path, known = os.path.join(self._output, name), self.warnings
         try:
             self._session.close(goes_on=True)
-            made, refused = self._resumed(path, sets, f"perrin.Simulation.set({dict(values)!r})")
+            made, refused = self._resumed(path, sets, functions,
+                                          f"perrin.Simulation.set({dict(values)!r})")
         finally:
             for file in (path, path + ".prev"):
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(file)
-        callbacks, self._session = self._callbacks, made
+        callbacks, self._session, self._functions = self._callbacks, made, functions
         self._begin()
         for function, entries in callbacks.items():
             for _, steps in entries:
@@ -330,12 +347,12 @@ class Simulation(View):
         if refused is not None:
             raise refused
 
-    def _resumed(self, path, sets, command):
+    def _resumed(self, path, sets, functions, command):
         """A session from a checkpoint, and why these settings are not its own: None if they are."""
         refused = None
         for wanted in (sets, []):  # where that is refused the old job goes on
             try:
-                made = Session(resumed=path, sets=wanted, functions=self._functions,
+                made = Session(resumed=path, sets=wanted, functions=functions,
                                device=self.device, threads=self._threads, quiet=self._quiet,
                                more_steps=0, output_directory=self._output,
                                checkpoint=self._session.checkpoint_path,
@@ -376,7 +393,7 @@ class Simulation(View):
     def positions(self) -> np.ndarray:
         """[n, 3] by id, wrapped into the box (length). Setting them rounds them to 2^-40 of
         the edges; a position beyond a face of the box counts as a crossing."""
-        return self._state.positions
+        return read_only(self._state.positions)
 
     @positions.setter
     def positions(self, rows: Any) -> None:
@@ -385,7 +402,7 @@ class Simulation(View):
     @property
     def unwrapped(self) -> np.ndarray:
         """[n, 3] by id, without jumps at the faces of the box (length); may be set."""
-        return self._state.unwrapped
+        return read_only(self._state.unwrapped)
 
     @unwrapped.setter
     def unwrapped(self, rows: Any) -> None:
@@ -394,17 +411,37 @@ class Simulation(View):
     @property
     def velocities(self) -> np.ndarray:
         """[n, 3] by id (length/time); may be set."""
-        return self._state.velocities
+        return read_only(self._state.velocities)
 
     @velocities.setter
     def velocities(self, rows: Any) -> None:
         self._set("velocities", self._state.set_velocities, rows)
 
     @property
+    def charges(self) -> np.ndarray:
+        """[n] by id; [0] if the system has none. Of the start where "changes" has them change."""
+        self._warn_of_start({"charge"}, "sim.charges has")
+        return super().charges
+
+    @property
+    def diameters(self) -> np.ndarray:
+        """[n] by id (length); [0] if the system has none. Of the start where "changes" has them
+        change."""
+        self._warn_of_start({"diameter"}, "sim.diameters has")
+        return super().diameters
+
+    @property
+    def attributes(self) -> Mapping[str, np.ndarray]:
+        """Those of the job by their names: [n] by id; read-only. Of the start where "changes" has
+        them change."""
+        self._warn_of_start(self._changing - {"charge", "diameter"}, "sim.attributes has")
+        return super().attributes
+
+    @property
     def orientations(self) -> np.ndarray:
         """[n, 4] by id: unit quaternions w, x, y, z; may be set. [0, 4] if particles have no
         orientations."""
-        return self._state.orientations
+        return read_only(self._state.orientations)
 
     @orientations.setter
     def orientations(self, rows: Any) -> None:
@@ -413,7 +450,7 @@ class Simulation(View):
     @property
     def angular_momenta(self) -> np.ndarray:
         """[n, 3] by id, in the frame of each particle (mass length^2/time); may be set."""
-        return self._state.angular_momenta
+        return read_only(self._state.angular_momenta)
 
     @angular_momenta.setter
     def angular_momenta(self, rows: Any) -> None:
@@ -424,13 +461,13 @@ class Simulation(View):
         """[n, 3] by id, in space (energy); a copy. [0, 3] without orientations. Begins the job, as
         totals do."""
         self._session.begin()
-        return self._state.torques
+        return read_only(self._state.torques)
 
     @property
     def forces(self) -> np.ndarray:
         """[n, 3] by id (energy/length); a copy. Begins the job, as totals do."""
         self._session.begin()
-        return self._state.forces
+        return read_only(self._state.forces)
 
     @property
     def totals(self) -> Totals:
@@ -447,7 +484,8 @@ class Simulation(View):
 
     @property
     def job(self) -> Dict[str, Any]:
-        """The job with all defaults."""
+        """The job with all defaults: a copy, for another simulation. set() changes settings of
+        this one."""
         return json.loads(self._session.job_text)
 
     @property
@@ -474,6 +512,7 @@ class Simulation(View):
     def frame(self) -> frame.Frame:
         """The present state as a frame: a copy, without forces. A simulation starts from it where
         it is the "system" of a job."""
+        self._warn_of_start({*self._changing}, "sim.frame() has")
         return frame.of_simulation(self, self._session.units, self.job["units"])
 
     def checkpoint(self, path: Path = "checkpoint.h5") -> None:

@@ -23,7 +23,7 @@ from typing import Any, Callable, Mapping, Optional, Union
 from perrin import arguments, statistics
 from perrin._perrin import job_text
 from perrin.ensemble import Ensemble, ensemble
-from perrin.errors import JobError, RunError
+from perrin.errors import JobError, RunError, warn
 from perrin.progress import drawn
 from perrin.simulation import _plain, run
 from perrin.statistics import mean
@@ -72,22 +72,58 @@ def _alone(path):
 
 
 def _kept(folder):
+    """row.json, which is there where the point has been run: its means ("row"), and the part of the
+    rows that they leave out ("skip"), where they have been taken. None: it is to be run."""
     try:
         return json.loads(pathlib.Path(folder, "row.json").read_text())
     except FileNotFoundError:
         return None
 
 
-def _run_one(job, values, folder, options, measure, skip):
-    """Runs a point; its row is kept in row.json, behind which it is not run again. Another sweep
-    that runs the point is waited for, and its row taken."""
+def _keep(folder, kept):
+    part = os.path.join(folder, "row.json.part")
+    with open(part, "w") as file:
+        json.dump(kept, file)
+    os.replace(part, os.path.join(folder, "row.json"))
+
+
+def _kept_means(folder, skip):
+    """None: there are none of this `skip`."""
+    kept = _kept(folder) or {}
+    return kept.get("row") if kept.get("skip") == skip else None
+
+
+def _measured(folder, measure, skip):
+    """The row of a point that has been run. What `measure` does is not known: its rows are not
+    kept."""
+    if measure is not None:
+        return _plain(dict(measure(folder)), [])
+    row = _kept_means(folder, skip)
+    if row is None:
+        row = _plain(_means(folder, skip), [])
+        _keep(folder, {"skip": skip, "row": row})
+    return row
+
+
+def _run_one(job, values, folder, options, anew, measure, skip):
+    """The row of a point, which is run unless it has been, or `anew`. Another sweep that runs the
+    point is waited for."""
     os.makedirs(folder, exist_ok=True)
     with _alone(folder + ".lock"):
-        if (row := _kept(folder)) is not None:
-            return row
-        run(job, set=values, output_dir=folder, overwrite=True, quiet=True, checkpoint="",
-            **options)  # refuses a job without an end
-        return _keep(folder, measure, skip)
+        if anew or _kept(folder) is None:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(os.path.join(folder, "row.json"))
+            run(job, set=values, output_dir=folder, overwrite=True, quiet=True, checkpoint="",
+                **options)  # refuses a job without an end
+            _keep(folder, {})
+        return _measured(folder, measure, skip)
+
+
+def _run_in_worker(k, *arguments):
+    """(point, row), and what was warned of."""
+    with warnings.catch_warnings(record=True) as found:
+        result = _guarded(k, lambda: _run_one(*arguments))
+    return result, [(str(one.message), one.category) for one in found]
 
 
 def _end_with_parent():
@@ -185,6 +221,37 @@ def _named(job, name):
     return paths
 
 
+def _steps_of(path, job):
+    """The names and places of a path, whichever way it is written: "a[0].b", "a.0.b",
+    '["a"][0].b'; places count from the beginning where the job has them."""
+    steps, at = [], job
+    for text in re.findall(r'"[^"]*"|[^][."]+', path):
+        step = text.strip('"')
+        if re.fullmatch(r"-?[0-9]+", step):
+            step = int(step)
+            if step < 0 and isinstance(at, (list, tuple)):
+                step += len(at)
+        try:
+            at = at[step]
+        except (TypeError, KeyError, IndexError):
+            at = None
+        steps.append(step)
+    return steps
+
+
+def _check_paths(paths, job):
+    """No setting has two values in a point."""
+    parsed = job if isinstance(job, dict) else json.loads(job_text(os.fspath(job)))
+    known = [(path, _steps_of(path, parsed)) for path in paths]
+    for (one, of_one), (other, of_other) in itertools.combinations(known, 2):
+        both = min(len(of_one), len(of_other))
+        if of_one[:both] == of_other[:both]:
+            same = "twice" if one == other else f"by {one} and by {other}"
+            raise JobError(f"sweep(): a point sets {max(one, other, key=len)} {same}: expected one "
+                           "list of values for a setting (a name alone stands for all settings of "
+                           "that name)")
+
+
 def _check_values(parameters):
     for name, values in parameters.items():
         if (isinstance(values, (str, bytes, dict)) or not hasattr(values, "__iter__") or
@@ -204,7 +271,8 @@ def sweep(job: Any, parameters: Optional[Mapping[Any, Any]] = None, *,
     Each point runs in a separate folder below `folder`, named by its values and a hash of the job,
     the values and the contents of the files that the job reads: an interrupted sweep continues
     with the missing points, a sweep with more values runs only the new ones, and a changed file
-    gives new points. A point that another sweep is running is waited for.
+    gives new points. A point that another sweep is running is waited for. What a PythonForce does
+    is not known from the job: all points of a job that has one run in every call.
 
     `together`: the missing points run as the systems of one ensemble (perrin.ensemble()), on a GPU
     in the same launches, with the same results; JobError if any has a mistake in its job.
@@ -215,7 +283,9 @@ def sweep(job: Any, parameters: Optional[Mapping[Any, Any]] = None, *,
 
     A row has the values, the folder, an error if the point failed (of which a warning tells), and
     the result of measure(folder): by default the means of thermo.h5 with their errors
-    ("temperature", "temperature_error"), without the first fraction `skip` of the rows.
+    ("temperature", "temperature_error"), without the first fraction `skip` of the rows. `measure`
+    is called in every sweep, also for points that have been run before; where it fails the run is
+    kept.
     `over_seeds`: a row for all points that differ in "seed" alone, with their number ("points"):
     means of their results, and standard errors from how these differ; failed points do not count.
     """
@@ -225,31 +295,35 @@ def sweep(job: Any, parameters: Optional[Mapping[Any, Any]] = None, *,
     arguments.whole(processes, "sweep(processes)", 1)
     if measure is not None:
         arguments.function(measure, "sweep(measure)")
+    skip = arguments.fraction(skip, "sweep(skip)")
     parameters = dict(parameters or {})
     _check_values({**parameters, **names})
     for name, values in names.items():
         paths = _named(job, name)
         parameters[paths] = [(value,) * len(paths) for value in values]
     keys = [k if isinstance(k, tuple) else (k,) for k in parameters]
+    _check_paths([path for key in keys for path in key], job)
     choices = [[v if isinstance(k, tuple) else (v,) for v in vs] for k, vs in parameters.items()]
-    points, known = [], {}
+    points, known, functions = [], {}, []
     for combination in itertools.product(*choices):
-        values = {p: _plain(v, []) for path, vs in zip(keys, combination)
+        values = {p: _plain(v, functions) for path, vs in zip(keys, combination)
                   for p, v in zip(path, vs, strict=True)}
         points.append((values, os.path.join(os.fspath(folder),
                                             _name(job, values, known))))
-    rows = [None] * len(points)
-    missing = []
-    for k, (_, place) in enumerate(points):
-        rows[k] = _kept(place)
-        if rows[k] is None:
-            missing.append(k)
+    if functions:
+        raise JobError(f"sweep(): {functions[0]!r} cannot be a value: expected it in the job")
+    if isinstance(job, dict):
+        _plain(job, functions)
+    anew = bool(functions)
+    rows = [None if anew or measure else _kept_means(place, skip) for _, place in points]
+    missing = [k for k, row in enumerate(rows) if row is None]
     bar = sys.stderr.isatty() if progress is None else progress
     done, failed = len(points) - len(missing), 0
     _show(done, len(points), failed, bar)
     options = {"device": device, "threads": threads}
-    results = (_together(job, points, missing, os.fspath(folder), options, measure, skip)
-               if together else _results(job, points, missing, processes, options, measure, skip))
+    how = (options, anew, measure, skip)
+    results = (_together(job, points, missing, os.fspath(folder), *how)
+               if together else _results(job, points, missing, processes, *how))
     for k, result in results:
         rows[k] = result
         done, failed = done + 1, failed + ("error" in result)
@@ -272,27 +346,22 @@ def _guarded(k, get):
         return k, {"error": "".join(traceback.format_exception_only(error)).strip()}
 
 
-def _keep(folder, measure, skip):
-    row = _plain(dict(measure(folder) if measure else _means(folder, skip)), [])
-    part = os.path.join(folder, "row.json.part")
-    with open(part, "w") as file:
-        json.dump(row, file)
-    os.replace(part, os.path.join(folder, "row.json"))
-    return row
-
-
 def _take(system, place, measure, skip):
     """The folder of a system becomes that of the point, unless another sweep has made it."""
     with _alone(place + ".lock"):
-        if (row := _kept(place)) is not None:
-            return row
-        shutil.rmtree(place, ignore_errors=True)
-        os.rename(system, place)
-        return _keep(place, measure, skip)
+        if _kept(place) is None:
+            shutil.rmtree(place, ignore_errors=True)
+            os.rename(system, place)
+            _keep(place, {})
+        return _measured(place, measure, skip)
 
 
-def _together(job, points, missing, folder, options, measure, skip):
-    """As _results(), of the systems of one ensemble."""
+def _together(job, points, missing, folder, options, anew, measure, skip):
+    """As _results(), of the systems of one ensemble; with a PythonForce that refuses the job."""
+    complete = [] if anew else [k for k in missing if _kept(points[k][1]) is not None]
+    for k in complete:
+        yield _guarded(k, lambda: _run_one(job, *points[k], options, anew, measure, skip))
+    missing = [k for k in missing if k not in complete]
     if not missing:
         return
     vary = {path: [points[k][0][path] for k in missing] for path in points[missing[0]][0]}
@@ -324,17 +393,20 @@ def _together(job, points, missing, folder, options, measure, skip):
     yield from made
 
 
-def _results(job, points, missing, processes, options, measure, skip):
+def _results(job, points, missing, processes, *how):
     """(point, row) as they come; a point that fails has a row with its error."""
-
     if processes == 1:
         for k in missing:
-            yield _guarded(k, lambda: _run_one(job, *points[k], options, measure, skip))
+            yield _guarded(k, lambda: _run_one(job, *points[k], *how))
         return
     context = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(processes, mp_context=context,
                                                 initializer=_end_with_parent) as pool:
-        waiting = {pool.submit(_run_one, job, *points[k], options, measure, skip): k
-                   for k in missing}
+        waiting = {pool.submit(_run_in_worker, k, job, *points[k], *how): k for k in missing}
         for future in concurrent.futures.as_completed(waiting):
-            yield _guarded(waiting[future], future.result)
+            k, result = _guarded(waiting[future], future.result)
+            if isinstance(result, tuple):  # no error of the worker itself
+                (k, result), told = result
+                for text, category in told:
+                    warn(text, category)
+            yield k, result

@@ -93,7 +93,7 @@ class Tensors:
 
     @functools.cached_property
     def _edges(self):
-        return self._constant(self.box.edges)
+        return self._constant(self.box.edges.copy())  # torch takes no read-only arrays
 
     def nearest(self, vectors):
         """The nearest images of vectors [..., 3] (length): exact if they are shorter than half

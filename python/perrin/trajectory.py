@@ -5,6 +5,7 @@ import builtins
 import gzip
 import json
 import os
+import re
 import shutil
 import tempfile
 import zlib
@@ -15,7 +16,7 @@ import numpy as np
 from perrin import arguments, checked, hoomd_frame, show
 from perrin.errors import JobError, warn
 from perrin.frame import Frame, Members
-from perrin.frame_file import LISTS
+from perrin.frame_file import ABSENT, LISTS, absent
 from perrin.view import Box
 
 
@@ -46,20 +47,28 @@ class Trajectory:
         self._folder, self._file, self._opened, self._gsd = None, None, None, None
         with builtins.open(self.path, "rb") as file:
             head = file.read(8)
-        is_hdf5 = head == b"\x89HDF\r\n\x1a\n"
         source = self.path
         if head[:2] == b"\x1f\x8b":
             source = self._unpacked()
             with builtins.open(source, "rb") as file:
                 head = file.read(8)
+        is_hdf5 = head == b"\x89HDF\r\n\x1a\n"
         if is_hdf5:
-            self._file = _h5py().File(self.path, "r")
+            self._file = _h5py().File(source, "r")
         if not is_hdf5 or not self._is_own():
             if self._file is not None:
                 self._file.close()
-            self._file = _h5py().File(checked.converted(source, self._temporary()), "r")
+            self._convert(source)
         self._gsd = hoomd_frame.opened(source) if head == hoomd_frame.MAGIC else None
         self._look_at_file()
+
+    def _convert(self, source):
+        made, told = checked.converted(source, self._temporary())
+        self._file = _h5py().File(made, "r")
+        for text in told:
+            # H5MD has no place for the bodies of GSD: hoomd_frame reads them, or says so.
+            if not re.match(re.escape(made) + ": the rigid bodies of .* are left out", text):
+                warn(text.replace(made, self.path).replace(source, self.path))
 
     def _open_group(self, path, group):
         self.path, self._folder, self._gsd = f"{os.fspath(path)}:{group}", None, None
@@ -76,6 +85,9 @@ class Trajectory:
         names = self._perrin("type_names", None)
         self.type_names = [] if names is None else _texts(names)
         self._particles = self._group["position/value"].shape[1]
+        ids = self._ids_in_file()
+        same = ids is None or ((ids == np.arange(self._particles)) | (ids < 0)).all()
+        self._ids = None if same else ids
 
     def _temporary(self):
         if self._folder is None:
@@ -103,9 +115,31 @@ class Trajectory:
                 any(not hasattr(part, "shape") for part in parts) or
                 [len(part.shape) for part in parts] != [3, 1, 1, 3]):
             return False
-        ids = checked.find(self._file, "particles/all/id")
-        return ids is None or (hasattr(ids, "shape") and ids.shape == parts[0].shape[1:2] and
-                               (checked.check_size(ids)[:] == np.arange(ids.size)).all())
+        self._group = self._file["particles/all"]
+        ids = self._ids_in_file()
+        if ids is None:
+            return True
+        there = ids[ids >= 0]
+        return ids.shape == parts[0].shape[1:2] and bool((there[1:] > there[:-1]).all())
+
+    def _ids_in_file(self):
+        """[n], None without. Those of a group of particles are not 0, 1, …; a particle that comes
+        and goes has -1 in frames in which it is not there, and here if it is in none."""
+        ids = checked.find(self._group, "id")
+        if ids is None:
+            return None
+        rows = ids if hasattr(ids, "shape") else checked.find(ids, "value")
+        if rows is None or rows.dtype.kind not in "iu":
+            raise JobError(f"{self.path}: /particles/all/id: expected whole numbers")
+        if rows is ids:
+            return checked.check_size(rows)[:].astype(np.int64)
+        rows = checked.check_size(rows)
+        ids = np.full(rows.shape[1:], -1, np.int64)
+        for row in rows:
+            if not ((row == ids) | (row < 0) | (ids < 0)).all():
+                raise JobError(f"{self.path}: /particles/all/id: the order of particles changes")
+            ids = np.maximum(ids, row)
+        return ids
 
     def _perrin(self, name, otherwise):
         found = checked.find(self._file, "parameters/perrin/" + name)
@@ -173,6 +207,13 @@ class Trajectory:
         return units
 
     @property
+    def ids(self) -> np.ndarray:
+        """[n]: the number that each particle has in the system; not 0, 1, … in files of a group of
+        particles. In frames particles are numbered from 0 in this order, also in bonds. -1: it is
+        in no frame (of a reservoir)."""
+        return np.arange(self._particles) if self._ids is None else self._ids.copy()
+
+    @property
     def masses(self) -> np.ndarray:
         return checked.finite(self._values("mass"), f"{self.path}: masses")
 
@@ -185,35 +226,23 @@ class Trajectory:
 
     @property
     def bonds(self) -> np.ndarray:
-        """[bond, 2]: ids; where bonds are made and broken, those of the last frame."""
+        """[bond, 2]: places in a frame; where bonds are made and broken, those of the last
+        frame."""
         return self.bonds_of(-1)
 
     def bonds_of(self, k: int) -> np.ndarray:
-        """[bond, 2]: ids, in frame k."""
+        """[bond, 2]: places in frame k."""
         bonds = checked.find(self._file, "connectivity/bonds")
         if bonds is None:
             return np.zeros((0, 2), int)
         where = f"{self.path}: /connectivity/bonds"
         import h5py
         if not isinstance(bonds, h5py.Group):
-            rows = self._places(checked.check_size(bonds)[:])
-            return checked.members(rows, self._particles, where)
+            return checked.members(checked.check_size(bonds)[:], self._particles, where, self._ids)
         if not -len(self) <= k < len(self):
             raise IndexError(f"frame {k} of {len(self)}")
         rows = checked.check_size(checked.find(bonds, "value"))[k % len(self)]
-        rows = self._places(rows[(rows >= 0).any(axis=1)])
-        return checked.members(rows, self._particles, where)
-
-    def _places(self, members):
-        """Of particles that the file names by their ids, which ascend: the rows, or -1."""
-        ids = checked.find(self._group, "id")
-        if ids is None or not hasattr(ids, "shape"):
-            return members
-        ids = checked.check_size(ids)[:]
-        if (ids == np.arange(len(ids))).all():
-            return members
-        rows = np.searchsorted(ids, members).clip(0, max(len(ids) - 1, 0))
-        return np.where(ids[rows] == members, rows, -1)
+        return checked.members(rows[(rows >= 0).any(axis=1)], self._particles, where, self._ids)
 
     def __len__(self) -> int:
         return self._group["position/value"].shape[0]
@@ -291,7 +320,7 @@ class Trajectory:
                 types = checked.check_size(checked.find(types, "value"))[k]
         ids, here = np.asarray(rows[:]), np.asarray(rows[:] >= 0).any(axis=1)
         where = f"{self.path}: /connectivity/{name}"
-        ids = checked.members(self._places(ids[here].astype(np.int64)), self._particles, where)
+        ids = checked.members(ids[here].astype(np.int64), self._particles, where, self._ids)
         kinds = np.zeros(len(here), int) if types is None else np.asarray(types[:])
         return Members(ids, kinds[here], () if names is None else tuple(_texts(names)))
 
@@ -336,8 +365,11 @@ class Trajectory:
 
     def to_mdanalysis(self) -> Any:
         """An MDAnalysis Universe over the file, with types, masses and bonds."""
-        import MDAnalysis
         self._require_file()
+        if any(name.endswith(ABSENT) for name in self.type_names):
+            raise JobError(f"{self.path}: particles come and go (\"reservoir\"), which a Universe "
+                           "does not know: expected all to be there in every frame")
+        import MDAnalysis
         universe = MDAnalysis.Universe.empty(self._particles, trajectory=True)
         universe.add_TopologyAttr("types", [self.type_names[t] for t in self[0].types])
         universe.add_TopologyAttr("masses", self.masses)
@@ -347,14 +379,14 @@ class Trajectory:
 
     def to_freud(self) -> Iterator[Tuple[Any, np.ndarray]]:
         """(freud.box.Box, points) of every frame, lazily: what freud takes as a system. Points are
-        relative to the middle of the box."""
+        relative to the middle of the box; particles of a reservoir that are not there have none."""
         import freud
         for frame in self:
             (lx, ly, lz), (xy, xz, yz) = frame.box.lengths, frame.box.tilts
             box = freud.box.Box(lx, ly, lz if self._dimension == 3 else 0, xy / ly, xz / lz,
                                 yz / lz, is2D=self._dimension == 2)
             middle = frame.box.origin + frame.box.edges.sum(axis=0) / 2
-            points = (frame.positions - middle).astype(np.float32)
+            points = (frame.positions - middle)[~absent(frame)].astype(np.float32)
             if self._dimension == 2:
                 points[:, 2] = 0
             yield box, points

@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Dict, List, Tuple
+import types
+from typing import Any, List, Mapping, Tuple
 
 import numpy as np
 
@@ -10,10 +11,16 @@ from perrin import show
 from perrin.errors import StaleError
 
 
+def read_only(array):
+    """The same array. It is a copy: writing into it would change nothing, and numpy refuses it."""
+    array.flags.writeable = False
+    return array
+
+
 @dataclasses.dataclass(repr=False, frozen=True)
 class Box:
     """The simulation box: edges a = (lx, 0, 0), b = (xy, ly, 0), c = (xz, yz, lz), lower corner
-    `origin`, all in units of length."""
+    `origin`, all in units of length. Arrays of a simulation's box are read-only."""
 
     lengths: np.ndarray  # lx, ly, lz
     tilts: np.ndarray  # xy, xz, yz
@@ -24,17 +31,23 @@ class Box:
 
     @classmethod
     def of(cls, d):
-        return cls(np.array(d["lengths"]), np.array(d["tilts"]), np.array(d["origin"]),
-                   tuple(d["periodic"]), d["dimension"], np.array(d["padding"]))
+        lengths, tilts, origin, padding = (read_only(np.array(d[name])) for name in
+                                           ("lengths", "tilts", "origin", "padding"))
+        return cls(lengths, tilts, origin, tuple(d["periodic"]), d["dimension"], padding)
+
+    def copy(self) -> Box:
+        """One whose arrays can be written into."""
+        return Box(self.lengths.copy(), self.tilts.copy(), self.origin.copy(), self.periodic,
+                   self.dimension, self.padding.copy())
 
     def __repr__(self):
         return f"Box({show.box_text(self)})"
 
     @property
     def edges(self) -> np.ndarray:
-        """The vectors a, b, c as rows."""
+        """The vectors a, b, c as rows; read-only."""
         (lx, ly, lz), (xy, xz, yz) = self.lengths, self.tilts
-        return np.array([[lx, 0, 0], [xy, ly, 0], [xz, yz, lz]])
+        return read_only(np.array([[lx, 0, 0], [xy, ly, 0], [xz, yz, lz]]))
 
     @property
     def volume(self) -> float:
@@ -215,10 +228,10 @@ class Local:
 
     @property
     def points(self):
-        """float64 [n, 3] in memory order, wrapped into the box (length); a copy. Set within
-        Simulation.changing(), they are rounded to fixed point."""
+        """float64 [n, 3] in memory order, wrapped into the box (length); a copy, read-only. Set
+        within Simulation.changing(), they are rounded to fixed point."""
         self._check()
-        return self._state.positions[self._ids()]
+        return read_only(self._state.positions[self._ids()])
 
     @points.setter
     def points(self, rows):
@@ -237,7 +250,8 @@ class Local:
 class View:
     """Particles between two steps, or those that a PythonForce is given.
 
-    Arrays by id are copies, float64, in the units of the job.
+    Arrays by id are copies, float64, in the units of the job. They are read-only: writing into
+    one would change no particle. numpy.array(view.positions) can be written into.
     """
 
     def __init__(self, state):
@@ -256,27 +270,27 @@ class View:
     @property
     def positions(self) -> np.ndarray:
         """[n, 3] by id, wrapped into the box (length)."""
-        return self._state.positions
+        return read_only(self._state.positions)
 
     @property
     def unwrapped(self) -> np.ndarray:
         """[n, 3] by id, without jumps at the faces of the box (length)."""
-        return self._state.unwrapped
+        return read_only(self._state.unwrapped)
 
     @property
     def velocities(self) -> np.ndarray:
         """[n, 3] by id (length/time)."""
-        return self._state.velocities
+        return read_only(self._state.velocities)
 
     @property
     def images(self) -> np.ndarray:
         """int32 [n, 3] by id: crossings of the box."""
-        return self._state.images
+        return read_only(self._state.images)
 
     @property
     def types(self) -> np.ndarray:
         """uint32 [n] by id: index into type_names."""
-        return self._state.types
+        return read_only(self._state.types)
 
     @property
     def type_names(self) -> List[str]:
@@ -285,40 +299,41 @@ class View:
     @property
     def masses(self) -> np.ndarray:
         """[n] by id."""
-        return self._state.masses
+        return read_only(self._state.masses)
 
     @property
     def charges(self) -> np.ndarray:
         """[n] by id; [0] if the system has none."""
-        return self._state.charges
+        return read_only(self._state.charges)
 
     @property
     def diameters(self) -> np.ndarray:
         """[n] by id (length); [0] if the system has none."""
-        return self._state.diameters
+        return read_only(self._state.diameters)
 
     @property
     def orientations(self) -> np.ndarray:
         """[n, 4] by id: unit quaternions w, x, y, z that turn vectors of a particle's own frame
         into space; [0, 4] if particles have no orientations."""
-        return self._state.orientations
+        return read_only(self._state.orientations)
 
     @property
     def angular_momenta(self) -> np.ndarray:
         """[n, 3] by id, in the frame of each particle (mass length^2/time); [0, 3] without
         orientations."""
-        return self._state.angular_momenta
+        return read_only(self._state.angular_momenta)
 
     @property
     def moments_of_inertia(self) -> np.ndarray:
         """[n, 3] by id, about the axes of the frame of each particle (mass length^2); [0, 3]
         without orientations."""
-        return self._state.moments_of_inertia
+        return read_only(self._state.moments_of_inertia)
 
     @property
-    def attributes(self) -> Dict[str, np.ndarray]:
-        """Those of the job by their names: [n] by id."""
-        return self._state.attributes
+    def attributes(self) -> Mapping[str, np.ndarray]:
+        """Those of the job by their names: [n] by id; read-only."""
+        return types.MappingProxyType({name: read_only(values) for name, values in
+                                       self._state.attributes.items()})
 
     @property
     def box(self) -> Box:
@@ -361,6 +376,10 @@ class Totals:
 
     def __init__(self, **values: Any) -> None:
         vars(self).update(values)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{name}: totals are of one instant, and setting them changes no "
+                             "particle")
 
     def __repr__(self):
         return "Totals(" + ", ".join(

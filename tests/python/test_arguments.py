@@ -117,6 +117,15 @@ def test_runs_without_an_end(liquid, tmp_path):
                          ({"seed": 3}, "seed: .* got 3")):
         with pytest.raises(perrin.JobError, match=said):
             perrin.sweep(liquid, values, folder=tmp_path)
+    # A setting has one value in a point, whichever way its path is written.
+    for first, second, names in (
+            ("velocity.temperature", "seed", {"temperature": [1]}),
+            ("stages[0].integrator.timestep", "stages[-1].integrator.timestep", {}),
+            ("stages[0].integrator.timestep", '["stages"].0.integrator["timestep"]', {}),
+            ("velocity", "velocity.temperature", {}), (("seed", "seed"), "title", {})):
+        value = [(1, 1)] if isinstance(first, tuple) else [1]
+        with pytest.raises(perrin.JobError, match="a point sets .* expected one list of values"):
+            perrin.sweep(liquid, {first: value, second: [2]}, folder=tmp_path, **names)
     with pytest.raises(perrin.JobError, match="sweep.measure.: must be a function, got 3"):
         perrin.sweep(liquid, {"seed": [1]}, measure=3, folder=tmp_path)
     with pytest.raises(perrin.JobError, match="sweep.processes.: .* at least 1, got 0"):

@@ -75,6 +75,15 @@ def test_a_cluster_without_a_cell():
     assert_as_reference(atoms, calculator(), stress=False)
 
 
+def test_energies_follow_masses(crystal):
+    """ASE itself does not count masses among what changes."""
+    weight = perrin.PythonForce(lambda p: (np.zeros((len(p), 3)), 0.01 * p.masses.sum()))
+    crystal.calc = Perrin([weight], device=DEVICE)
+    for mass in (40.0, 40.0, 2.0):
+        crystal.set_masses([mass] * len(crystal))
+        assert crystal.get_potential_energy() == pytest.approx(0.01 * mass * len(crystal), rel=1e-5)
+
+
 def test_other_units(crystal):
     """The same potential in nm and kJ/mol."""
     pair = {"types": ["A", "A"], "epsilon": EPSILON / (ase.units.kJ / ase.units.mol),

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import perrin
+from conftest import DEVICE
 
 
 def test_trajectories(thermostatted, tmp_path):
@@ -80,6 +81,76 @@ def test_files_of_others(thermostatted, tmp_path):
     (tmp_path / "text.h5").write_text("no HDF5")
     with pytest.raises(perrin.JobError, match="text.h5"):
         perrin.open(tmp_path / "text.h5")
+
+
+@pytest.mark.parametrize("name", ["group.h5", "group.h5.gz"])
+def test_own_files_of_a_group_are_read_as_they_are(tmp_path, name):
+    """Their ids are those of the system, by which bonds name particles."""
+    job = {"seed": 5, "device": DEVICE,
+           "system": {"type": "parts", "box": [9, 9, 9], "min_distance": 0.85,
+                      "parts": [{"type": "chains", "number": 3, "pattern": "A3B2",
+                                 "bond_type": "b"},
+                                {"type": "random", "particles": {"A": 20}}]},
+           "velocity": {"temperature": 1.0}, "groups": {"ends": {"types": ["B"]}},
+           "forces": [{"type": "bond_harmonic", "bonds": {"b": {"stiffness": 20, "length": 1}}}],
+           "observers": [{"type": "trajectory", "stride": 5, "file": file, **more,
+                          "quantities": ["position", "image", "velocity", "force"]}
+                         for file, more in (("all.h5", {}), ("group.h5", {"group": "ends"}))],
+           "stages": [{"type": "md", "steps": 10,
+                       "integrator": {"type": "velocity_verlet", "timestep": 0.002}}]}
+    perrin.run(job, output_dir=tmp_path, quiet=True)
+    with open(tmp_path / "group.h5", "rb") as plain, gzip.open(tmp_path / "group.h5.gz",
+                                                               "wb") as packed:
+        shutil.copyfileobj(plain, packed)
+    ids = np.array([3, 4, 8, 9, 13, 14])
+    with perrin.open(tmp_path / "all.h5") as whole, perrin.open(tmp_path / name) as part:
+        np.testing.assert_array_equal(whole.ids, np.arange(35))
+        np.testing.assert_array_equal(part.ids, ids)
+        assert len(part) == 3 and np.abs(part[2].forces).max() > 0
+        with pytest.warns(perrin.JobWarning, match="a.h5: the forces of the frame are left out"):
+            part[2].save(tmp_path / "a.h5")
+        for one, other in zip(part, whole):
+            for array in ("positions", "images", "velocities", "forces", "types", "masses"):
+                np.testing.assert_array_equal(getattr(one, array), getattr(other, array)[ids])
+        for bonds in (part.bonds, part.bonds_of(0), part[1].bonds.ids):
+            np.testing.assert_array_equal(bonds, [[0, 1], [2, 3], [4, 5]])
+    with h5py.File(tmp_path / "group.h5", "r+") as file:
+        file["connectivity/bonds"][1] = [8, 7]
+    with perrin.open(tmp_path / "group.h5") as part:
+        with pytest.raises(perrin.JobError, match="row 1 names particle 7, expected a number of"):
+            part[0]
+
+
+def test_what_is_left_out_of_other_files_is_said(tmp_path):
+    text = ('2\nLattice="9 0 0 0 9 0 0 0 9" Properties=species:S:1:pos:R:3:forces:R:3:tag:S:1\n'
+            "A 1 1 1 1 2 3 x\nA 2 2 2 1 2 3 y\n")
+    (tmp_path / "a.xyz").write_text(text)
+    with gzip.open(tmp_path / "b.xyz.gz", "wt") as packed:
+        packed.write(text)
+    for name in ("a.xyz", "b.xyz.gz"):
+        with pytest.warns(perrin.JobWarning) as told:
+            perrin.open(tmp_path / name).close()
+        said = f"{tmp_path / name}: properties are not read: forces, tag"
+        assert [str(one.message) for one in told] == [said]
+
+
+def test_particles_of_a_reservoir(tmp_path):
+    """Those that are not there have types of their own, as in frames of a simulation."""
+    job = {"seed": 5, "device": "cpu",
+           "system": {"type": "random", "particles": {"A": 20}, "box": [6, 6, 6]},
+           "reservoir": {"A": 60}, "observers": [{"type": "trajectory", "stride": 4}],
+           "stages": [{"type": "monte_carlo", "sweeps": 8, "temperature": 1,
+                       "insertion": [{"type": "A", "activity": 0.1, "trials": 10}]}]}
+    sim = perrin.run(job, output_dir=tmp_path, quiet=True)
+    with perrin.open(tmp_path / "trajectory.h5") as trajectory:
+        last, frame = trajectory[-1], sim.frame()
+        assert last.type_names == frame.type_names == ("A", "A (absent)")
+        np.testing.assert_array_equal(last.types, frame.types)
+        there = frame.types == 0
+        assert not there.all()
+        np.testing.assert_allclose(last.positions[there], frame.positions[there], atol=1e-6)
+        with pytest.raises(perrin.JobError, match="come and go"):
+            trajectory.to_mdanalysis()
 
 
 def test_tables(thermostatted, tmp_path):
@@ -201,9 +272,10 @@ def test_a_point_that_fails_has_a_row(liquid, tmp_path):
     with pytest.warns(UserWarning, match="1 of 2 points failed"):
         table = perrin.sweep(liquid, {"forces[0].cutoff": [2.5, -1]}, folder=tmp_path,
                              measure=lambda folder: {"found": os.listdir(folder)})
-    assert table["found"][0] == ["perrin.log"]
+    assert sorted(table["found"][0]) == ["perrin.log", "row.json"]
     assert "must be positive" in table["error"][1]
-    assert json.loads((tmp_path / os.path.basename(table["folder"][0]) / "row.json").read_text())
+    kept = [os.path.exists(os.path.join(folder, "row.json")) for folder in table["folder"]]
+    assert kept == [True, False]
 
 
 def test_stubs_say_what_the_classes_do():

@@ -140,13 +140,32 @@ def test_exceptions_come_out(gas):
 
 
 @pytest.mark.parametrize("result, words", [
-    (None, "must return an array of forces"),
-    (np.zeros((19, 3)), r"shape \(20, 3\)"),
-    (np.zeros((20, 3), int), "float32 or float64"),
+    (None, "an array of forces, .* got None"),
+    ([[0, 0, 0]], "an array of forces"),
+    (np.zeros((19, 3)), r"shape \(20, 3\) .* got shape \(19, 3\)"),
+    (np.zeros((20, 3), int), "float32 or float64, got .* int64"),
+    ((np.zeros((20, 3)), np.zeros(20)), r"a number as the energy, got shape \(20,\)"),
+    ((np.zeros((20, 3)), 1.0, np.zeros((3, 3))), r"six numbers .* got shape \(3, 3\)"),
     ((np.zeros((20, 3)), 1.0, np.zeros(6), 2), "got 4 values")])
 def test_what_a_function_must_return(gas, result, words):
-    with pytest.raises(perrin.JobError, match=words):
+    with pytest.raises(perrin.JobError, match=r"^PythonForce\(.*\): must return .*" + words):
         perrin.Simulation({**gas, "forces": [perrin.PythonForce(lambda p: result)]}).run(1)
+
+
+def test_another_function_is_set(gas):
+    def trap(stiffness):
+        return perrin.PythonForce(lambda p: (-stiffness * p.positions,
+                                             stiffness * np.sum(p.positions**2) / 2))
+
+    sim = perrin.Simulation({**gas, "forces": [trap(2)]})
+    sim.run(3)
+    sim.set({"forces[0]": trap(6)})
+    sim.run(1)
+    assert sim.totals.potential == pytest.approx(3 * np.sum(sim.positions**2), rel=1e-6)
+    with pytest.raises(perrin.JobError):
+        sim.set({"forces[0]": trap(5), "forces[0].stride": -1})
+    sim.run(1)
+    assert sim.totals.potential == pytest.approx(3 * np.sum(sim.positions**2), rel=1e-6)
 
 
 def test_what_a_function_must_not_do(gas):

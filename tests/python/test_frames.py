@@ -1,4 +1,5 @@
 """Frames of a simulation: out of it, through files, and into another one."""
+import dataclasses
 import gzip
 import sys
 import warnings
@@ -441,6 +442,24 @@ def test_mistakes_name_the_frame(liquid):
     with pytest.raises(perrin.JobError, match=r"velocities: must be an array of shape \(256, 3\), "
                                               r"got \(255, 3\)"):
         start({**liquid, "system": frame})
+
+
+@pytest.mark.parametrize("wrong", [1, -1])
+def test_types_have_names(wrong, tmp_path):
+    frame = later(polymers(), 1).frame()
+    assert frame.type_names == ("A", "B", "W") and frame.bonds.type_names == ("b",)
+    types, of_bonds = frame.types.astype(np.int64), frame.bonds.types.astype(np.int64)
+    types[5] = of_bonds[5] = 3 * wrong
+    bonds = perrin.Members(frame.bonds.ids, of_bonds, ("b",))
+    for changed, said in (
+            (dataclasses.replace(frame, types=types),
+             f"types: {3 * wrong} at .5., expected 0 to 2"),
+            (dataclasses.replace(frame, bonds=bonds),
+             f"bonds.types: {3 * wrong} at .5., expected 0 to 0: type_names are b$")):
+        for use in (lambda: start({**polymers(), "system": changed}),
+                    lambda: changed.save(tmp_path / "a.xyz"), changed.to_hoomd):
+            with pytest.raises(perrin.JobError, match=said):
+                use()
 
 
 def test_a_run_from_a_frame_resumes(liquid, tmp_path, program):

@@ -89,13 +89,13 @@ def test_local_views(rods, tmp_path):
 def test_what_cannot_be_set(rods, liquid):
     rods["observers"] = []
     sim = perrin.Simulation(rods)
-    q = sim.orientations
+    q = np.array(sim.orientations)
     with pytest.raises(perrin.JobError, match=r"shape \(216, 4\), got \(216, 3\)"):
         sim.orientations = q[:, 1:]
     q[17] = 0
     with pytest.raises(perrin.JobError, match="orientation of particle 17 must be a quaternion"):
         sim.orientations = q
-    spin = sim.angular_momenta
+    spin = np.array(sim.angular_momenta)
     spin[3, 1] = np.inf
     with pytest.raises(perrin.JobError, match="angular momentum of particle 3 must be finite"):
         sim.angular_momenta = spin

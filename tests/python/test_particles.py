@@ -62,7 +62,7 @@ def test_velocities_that_are_set_turn_back_time(liquid):
 
 def test_what_cannot_be_set(liquid):
     sim = perrin.Simulation(liquid)
-    r = sim.positions
+    r = np.array(sim.positions)
     with pytest.raises(perrin.JobError, match=r"shape \(256, 3\), got \(255, 3\)"):
         sim.positions = r[1:]
     r[17, 1] = np.nan
@@ -73,10 +73,47 @@ def test_what_cannot_be_set(liquid):
     liquid["system"] = {"type": "random", "particles": {"A": 20}, "box": [10, 10, 10],
                         "periodic": [True, True, False]}
     sim = perrin.Simulation(liquid)
-    r = sim.positions
+    r = np.array(sim.positions)
     r[3, 2] = 6
     with pytest.raises(perrin.JobError, match="particle 3 is outside of the box along z"):
         sim.positions = r
+
+
+def test_copies_cannot_be_written_into(liquid):
+    """They would not change what they are of."""
+    sim = perrin.Simulation({**liquid, "attributes": {"radius": {"default": 0.5},
+                                                      "charge": {"default": 1}},
+                             "ignore": ["charges"],
+                             "orientations": {"moments_of_inertia": {"A": [1, 1, 1]}}})
+    state = sim.frame()
+    seen = {name: getattr(sim, name) for name in (
+        "positions", "unwrapped", "velocities", "forces", "images", "types", "masses", "charges",
+        "orientations", "angular_momenta", "moments_of_inertia", "torques")}
+    seen.update(radius=sim.attributes["radius"], points=sim.local.points, edges=sim.box.edges,
+                lengths=sim.box.lengths, tilts=sim.box.tilts, origin=sim.box.origin,
+                path=state.unwrapped)
+    for name, array in seen.items():
+        assert len(array), name
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    with pytest.raises(TypeError):
+        sim.attributes["radius"] = np.zeros(256)
+    with pytest.raises(AttributeError, match="temperature: totals are of one instant"):
+        sim.totals.temperature = 2.0
+    # Those of a frame are its own.
+    for array in (state.positions, state.velocities, state.masses, state.attributes["radius"],
+                  state.box.lengths):
+        array *= 2
+    state.attributes["other"] = np.zeros(256)
+    np.testing.assert_array_equal(2 * sim.positions, state.positions)
+
+
+def test_copies_in_a_force_cannot_be_written_into(liquid):
+    def stop(particles):
+        particles.velocities[:] = 0
+
+    with pytest.raises(ValueError, match="read-only"):
+        perrin.Simulation({**liquid, "forces": [perrin.PythonForce(stop)]}).run(1)
 
 
 @on_cpu

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 
 import perrin
@@ -78,10 +79,68 @@ def test_a_point_that_another_sweep_runs_is_waited_for(liquid, tmp_path):
         time.sleep(0.5)
         assert not rows
         with open(os.path.join(table["folder"][0], "row.json"), "w") as file:
-            file.write('{"of": "the other"}')
+            file.write('{"skip": 0.2, "row": {"of": "the other"}}')
     thread.join()
     assert rows[0]["of"][0] == "the other"
     assert not os.path.exists(table["folder"][0] + ".lock")
+
+
+def test_rows_are_of_what_was_asked_for(liquid, tmp_path):
+    """The runs stay; means are of this `skip`, and columns of this `measure`."""
+    liquid["stages"][0]["steps"] = 40
+    liquid["observers"] = [{"type": "thermo", "stride": 2}]
+    parameters = {"seed": [1, 2]}
+    table = perrin.sweep(liquid, parameters, folder=tmp_path)
+    files = [os.path.join(folder, "thermo.h5") for folder in table["folder"]]
+    made = [os.stat(file).st_mtime_ns for file in files]
+    for skip in (0.2, 0.75, 0.2):
+        table = perrin.sweep(liquid, parameters, folder=tmp_path, skip=skip)
+        rows = [perrin.thermo(file)["temperature"].to_numpy() for file in files]
+        assert table["temperature"].tolist() == pytest.approx(
+            [t[int(skip * 21):].mean() for t in rows], rel=1e-12)
+    for number in (1, 2):
+        table = perrin.sweep(liquid, parameters, folder=tmp_path,
+                             measure=lambda folder: {"n": number})
+        assert table["n"].tolist() == [number] * 2 and "temperature" not in table
+    with pytest.warns(UserWarning, match="2 of 2 points failed"):
+        perrin.sweep(liquid, parameters, folder=tmp_path, measure=lambda folder: {"n": 1 / 0})
+    # Rows as they were written without a word on what they are of.
+    with open(os.path.join(table["folder"][0], "row.json"), "w") as file:
+        file.write('{"temperature": 5}')
+    table = perrin.sweep(liquid, parameters, folder=tmp_path, together=True)
+    assert table["temperature"][0] == pytest.approx(rows[0][4:].mean(), rel=1e-12)
+    assert made == [os.stat(file).st_mtime_ns for file in files]
+    with pytest.raises(perrin.JobError, match=r"sweep\(skip\): must be a number from 0"):
+        perrin.sweep(liquid, parameters, folder=tmp_path, skip=1)
+
+
+def test_points_with_functions_run_anew(liquid, tmp_path):
+    """The job does not say what a function does."""
+    def job(pull):
+        force = perrin.PythonForce(lambda particles: np.full((len(particles), 3), pull))
+        return {**liquid, "forces": [force], "stages": [{**liquid["stages"][0], "steps": 100}],
+                "observers": [{"type": "thermo", "stride": 100}]}
+
+    kinetic = [perrin.sweep(job(pull), {"seed": [1]}, folder=tmp_path, measure=lambda folder: {
+        "energy": perrin.thermo(os.path.join(folder, "thermo.h5"))["kinetic_energy"].iloc[-1]})
+        ["energy"][0] for pull in (0.0, 2.0, -2.0)]
+    # All particles get the velocity f t/m along each axis; what they had counts with both signs.
+    gained = (kinetic[1] + kinetic[2]) / 2 - kinetic[0]
+    assert gained == pytest.approx(256 * 3 * (2.0 * 0.5) ** 2 / 2, rel=1e-4)
+    with pytest.raises(perrin.JobError, match=r"PythonForce\(.*\) cannot be a value"):
+        perrin.sweep(job(0.0), {"forces[0]": job(2.0)["forces"]}, folder=tmp_path)
+
+
+def test_warnings_of_points_in_other_processes(liquid, tmp_path):
+    liquid["stages"][0]["steps"] = 5
+    liquid["neighbors"] = {"exclusions": ["molecules"]}  # there are none
+    with pytest.warns(perrin.JobWarning) as alone:
+        perrin.sweep(liquid, {"seed": [1]}, folder=tmp_path / "alone")
+    with pytest.warns(perrin.JobWarning) as there:
+        perrin.sweep(liquid, {"seed": [1, 2]}, folder=tmp_path / "there", processes=2)
+    texts = {str(one.message) for one in alone}
+    assert texts and {str(one.message) for one in there} == texts
+    assert {one.filename for one in there} == {__file__}
 
 
 def test_a_changed_input_makes_another_point(tmp_path, monkeypatch):
