@@ -71,54 +71,54 @@ void check_coulomb(const Forces& forces, const Parts& parts, const Configuration
                                   "intended",
                                   twice, pairs.size(), here.type(), there.type(), there.path));
   }
-  /// Where an observer's schedule is said, and its steps: in "stride" or in "schedule".
-  std::array<std::string, 2> schedule_places(Json job, const std::string& observer) {
-    const std::string stride = join_path(observer, "stride");
-    const Json* const given = at_path(job, stride);
-    if (given != nullptr && given->is_array()) return {stride, stride};
-    const bool short_for_it = given != nullptr && given->is_object();
-    const std::string place = short_for_it ? stride : join_path(observer, "schedule");
-    return {place, join_path(place, "steps")};
-  }
+}
 
-  /// Where stages begin and the last one ends, as far as it is known.
-  using Begins = std::vector<std::optional<std::int64_t>>;
+/// Where an observer's schedule is said, and its steps: in "stride" or in "schedule".
+std::array<std::string, 2> schedule_places(Json job, const std::string& observer) {
+  const std::string stride = join_path(observer, "stride");
+  const Json* const given = at_path(job, stride);
+  if (given != nullptr && given->is_array()) return {stride, stride};
+  const bool short_for_it = given != nullptr && given->is_object();
+  const std::string place = short_for_it ? stride : join_path(observer, "schedule");
+  return {place, join_path(place, "steps")};
+}
 
-  bool acts_in(const std::vector<bool>& stages, std::size_t k) {
-    return stages.empty() || stages[k];
-  }
+/// Where stages begin and the last one ends, as far as it is known.
+using Begins = std::vector<std::optional<std::int64_t>>;
 
-  /// Whether no multiple of the stride is in any of these stages (none: in all).
-  bool is_never_due(std::int64_t stride, const Begins& begins, const std::vector<bool>& stages,
-                    bool at_zero) {
-    if (stride <= 0) return false;  // not at all, or a mistake that is told
-    bool somewhere = false;
-    for (std::size_t k = 0; k + 1 < begins.size(); ++k) {
-      if (!acts_in(stages, k)) continue;
-      if (!begins[k + 1]) return false;
-      somewhere = true;
-      const std::int64_t begin = *begins[k], behind = begin % stride;
-      if (behind == 0 && (begin > 0 || at_zero)) return false;
-      if (stride - behind <= *begins[k + 1] - begin) return false;
-    }
-    return somewhere;
-  }
+bool acts_in(const std::vector<bool>& stages, std::size_t k) { return stages.empty() || stages[k]; }
 
-  /// What is wrong with a list of steps that goes beyond the end of every stage.
-  std::string never_reached(const Json& observer, const Begins& begins,
-                            const std::vector<bool>& stages) {
-    const auto steps = observer.at("schedule").value("steps", std::vector<std::int64_t>{});
-    std::int64_t longest = 0;
-    for (std::size_t k = 0; k + 1 < begins.size(); ++k) {
-      if (!acts_in(stages, k)) continue;
-      if (!begins[k + 1]) return {};
-      longest = std::max(longest, *begins[k + 1] - *begins[k]);
-    }
-    const auto late = std::ranges::upper_bound(steps, longest);
-    if (late == steps.end()) return {};
-    return fmt::format("step {} is never reached: no stage in which it is called has more than {}",
-                       *late, longest);
+/// Whether no multiple of the stride is in any of these stages (none: in all).
+bool is_never_due(std::int64_t stride, const Begins& begins, const std::vector<bool>& stages,
+                  bool at_zero) {
+  if (stride <= 0) return false;  // not at all, or a mistake that is told
+  bool somewhere = false;
+  for (std::size_t k = 0; k + 1 < begins.size(); ++k) {
+    if (!acts_in(stages, k)) continue;
+    if (!begins[k + 1]) return false;
+    somewhere = true;
+    const std::int64_t begin = *begins[k], behind = begin % stride;
+    if (behind == 0 && (begin > 0 || at_zero)) return false;
+    if (stride - behind <= *begins[k + 1] - begin) return false;
   }
+  return somewhere;
+}
+
+/// What is wrong with a list of steps that goes beyond the end of every stage.
+std::string never_reached(const Json& observer, const Begins& begins,
+                          const std::vector<bool>& stages) {
+  const auto steps = observer.at("schedule").value("steps", std::vector<std::int64_t>{});
+  std::int64_t longest = 0;
+  for (std::size_t k = 0; k + 1 < begins.size(); ++k) {
+    if (!acts_in(stages, k)) continue;
+    if (!begins[k + 1]) return {};
+    longest = std::max(longest, *begins[k + 1] - *begins[k]);
+  }
+  const auto late = std::ranges::upper_bound(steps, longest);
+  if (late == steps.end()) return {};
+  return fmt::format("step {} is never reached: no stage in which it is called has more than {}",
+                     *late, longest);
+}
 
 }  // namespace
 
