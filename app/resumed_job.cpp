@@ -72,18 +72,6 @@ void check_added(const Json& before, const Json& after, const std::string& path)
         join_path(path, "integrator"));
 }
 
-/// Throws where a stage that is complete has become another one, or is gone.
-void check_complete_stages(const Json& before, const Json& after, const Standing& standing) {
-  const auto stage = [](const Json& job, std::uint64_t k) {
-    const Json stages = job.value("stages", Json());
-    return stages.is_array() && k < stages.size() ? stages[k] : Json();
-  };
-  for (std::uint64_t k = 0; k < standing.stage; ++k)
-    if (stage(before, k) != stage(after, k))
-      throw UserError(fmt::format("--set: {} is complete and cannot change; the run is in {}",
-                                  join_path("stages", k), join_path("stages", standing.stage)));
-}
-
 /// What a checkpoint must have beside its records, which anybody may have changed and sealed.
 void check_contents(const Checkpoint& checkpoint, const Json& job, const std::string& path) {
   const auto refuse = [&](const std::string& what) {
@@ -170,7 +158,6 @@ void set_resumed_job(JsonFile& job, const std::vector<std::string>& assignments,
                                     assignment, standing.stage));
   }
   const Json& after = job.value();
-  check_complete_stages(before, after, standing);
   for (const char* list : {"forces", "observers"}) {
     const std::size_t was = before.contains(list) ? before[list].size() : 0;
     const std::size_t now = after.contains(list) ? after[list].size() : 0;
@@ -259,6 +246,7 @@ void continue_options(const ResumedJob& resumed, JobOptions& options, bool other
     if (Communicator::world().several() && options.device != "cpu") options.device = "cuda";
   }
   options.continued_job = resumed.checkpoint.job;
+  options.complete_stages = resumed.stage;
   options.job_directory = facts["job_directory"];
   if (!other_output_directory) {
     options.trusted_directory = folder_of(resumed.path);

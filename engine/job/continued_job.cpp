@@ -68,7 +68,8 @@ class ContinuedJob {
   ContinuedJob(const Json& before, const Json& after, const ContinuedReport& report)
       : before_(before), after_(after), report_(report) {}
 
-  void check() const {
+  void check(std::size_t complete_stages) const {
+    check_stages(complete_stages);
     check_attributes();
     check_groups_of_places();
     const Json was = member(before_, "observers"), now = member(after_, "observers");
@@ -77,6 +78,19 @@ class ContinuedJob {
   }
 
  private:
+  void check_stages(std::size_t complete) const {
+    const Json was = member(before_, "stages"), now = member(after_, "stages");
+    for (std::size_t k = 0; k < std::min(complete, was.size()); ++k) {
+      const std::string path = join_path("stages", k);
+      if (k >= now.size())
+        return report_(path, "is complete and cannot be left out in a resumed run");
+      if (const auto key = changed_key(was[k], now[k], {}))
+        report_(join_path(path, *key),
+                fmt::format("cannot change in a resumed run: this stage is complete: {}",
+                            difference(was[k], now[k], *key)));
+    }
+  }
+
   /// Their numbers are the checkpoint's.
   void check_attributes() const {
     const Json was = member(before_, "attributes"), now = member(after_, "attributes");
@@ -178,10 +192,10 @@ class ContinuedJob {
 
 }  // namespace
 
-void check_continued(const Json& before, const Json& said, Json after,
+void check_continued(const Json& before, const Json& said, Json after, std::size_t complete_stages,
                      const ContinuedReport& report) {
   leave_out_unsaid(after, before, said);
-  ContinuedJob(before, after, report).check();
+  ContinuedJob(before, after, report).check(complete_stages);
 }
 
 }  // namespace perrin

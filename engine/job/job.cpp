@@ -109,7 +109,7 @@ void Job::warn(const std::string& path, const std::string& what) {
 void Job::check_changes() {
   if (options_.continued_job.empty()) return;
   check_continued(Json::parse(options_.continued_job, nullptr, true, true), file_.value(),
-                  Json::parse(record().job), context_.report);
+                  Json::parse(record().job), options_.complete_stages, context_.report);
   problems_.throw_if_any();
 }
 

@@ -100,6 +100,7 @@ struct JobOptions {
   /// Of the checkpoint that the run goes on from: the job, against which changes are held
   /// (engine/job/continued_job.h); empty: none are.
   std::string continued_job;
+  std::size_t complete_stages = 0;  // of these, from the first
   bool overwrite = false, quiet = false;
   double time_limit = 0;    // seconds; 0: none
   bool validating = false;  // on the CPU, making no output

@@ -180,15 +180,17 @@ class Resume(unittest.TestCase):
                              ('["device"]=cpu', "--device"),
                              ("stages[00].steps=100", "this stage is complete"),
                              ('["stages"][0].integrator.temperature=9', "this stage is complete"),
-                             ("stages=" + json.dumps([{"type": "md", "steps": 50}, *job["stages"]]),
-                              "stages[0] is complete and cannot change"),
+                             ("stages=" + json.dumps([{**job["stages"][0], "steps": 50},
+                                                      job["stages"][1]]),
+                              "stages[0].steps: cannot change in a resumed run: this stage is"),
                              ("constraints.bonds.b=1", "cannot change in a resumed run"),
                              ("forces[0].cutof=2", "cutof")):
             with self.subTest(change):
                 done = self.perrin("resume", "out/checkpoint.h5", "--set", change)
                 self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
                 self.assertIn(word, done.stderr)
-        self.good("resume", "out/checkpoint.h5", "--set", "stages[-1].steps=110", "--set",
+        longer = [job["stages"][0], {**job["stages"][1], "steps": 110}]
+        self.good("resume", "out/checkpoint.h5", "--set", "stages=" + json.dumps(longer), "--set",
                   "forces[0].cutoff=2.2")
 
     def test_what_a_running_stage_cannot_be_given(self):
