@@ -189,7 +189,7 @@ class Resume(unittest.TestCase):
                 done = self.perrin("resume", "out/checkpoint.h5", "--set", change)
                 self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
                 self.assertIn(word, done.stderr)
-        longer = [job["stages"][0], {**job["stages"][1], "steps": 110}]
+        longer = [{**job["stages"][0], "steps": 20}, {**job["stages"][1], "steps": 110}]
         self.good("resume", "out/checkpoint.h5", "--set", "stages=" + json.dumps(longer), "--set",
                   "forces[0].cutoff=2.2")
 
