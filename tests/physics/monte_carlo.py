@@ -345,13 +345,13 @@ class MonteCarlo(JobCase):
     # -- what cannot be ----------------------------------------------------------------------------
 
     def test_a_chemical_potential_without_a_temperature(self):
-        bath = {"type": "md", "steps": 1, "integrator": BUSSI}
+        bath = {"type": "md", "name": "bath", "steps": 1, "integrator": BUSSI}
         free = {"type": "md", "name": "free", "steps": 1,
                 "integrator": {"type": "velocity_verlet", "timestep": 0.004}}
         widom = {"type": "widom", "stride": 1, "insertions": 10}
         late = job(lattice(4, 0.8), [LJ], bath, free, observers=[widom])
         self.refused(late, r'observers\[1\]\.temperature: is missing, and stage "free" has no heat')
-        for right in ({"stages": ["md"]}, {"temperature": 2}):
+        for right in ({"stages": ["bath"]}, {"temperature": 2}):
             self.run_job({**late, "observers": [widom | right]})
         late["observers"] = [widom | {"temperature": 2}]
         late["system"]["types"] = {"A": 1, "B": 1}
