@@ -462,7 +462,7 @@ class Groups(JobCase):
             {"type": "thermo", "file": "all.h5", "stride": 5},
             {"type": "checkpoint", "steps": 417}]
         done = self.run_job(job, folder="whole")
-        self.assertRegex(done.stderr, r"observers\[2\].schedule: warning: step 2000 is never "
+        self.assertRegex(done.stderr, r"observers\[2\].stride: warning: step 2000 is never "
                          "reached: no stage in which it is called has more than 1000")
 
         def spaced(n, stride=1, last=1000):
