@@ -35,6 +35,8 @@ class H5mdGroup {
   std::size_t size() const { return n_; }
   std::size_t dimension() const { return dimension_; }
   bool has_ids() const { return group_.has("id"); }
+  /// Whether each frame has its own: particles may come and go.
+  bool has_changing_ids() const { return has_ids() && !group_.open("id").is_dataset(); }
   /// Whether frames have steps, and that of a frame.
   bool has_steps() const;
   std::int64_t step(std::int64_t frame) const;

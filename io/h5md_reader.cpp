@@ -287,13 +287,15 @@ class H5mdReader : public FrameReader {
   static void keep_ids_of(const std::vector<H5mdMembers>& members, Configuration& c) {
     const std::size_t n = c.position.size();
     std::vector<std::int64_t> ids(n);
+    bool changing = false;
     for (const H5mdMembers& m : members) {
       if (!m.group->has_ids()) return;
+      changing = changing || m.group->has_changing_ids();
       for (const auto& [id, row] : m.place)
         if (row < n) ids[row] = id;  // the others are not there
     }
-    if (std::ranges::adjacent_find(ids, std::ranges::greater_equal()) == ids.end())
-      keep_ids(c, ids);
+    if (std::ranges::adjacent_find(ids, std::ranges::greater_equal()) != ids.end()) return;
+    keep_ids(c, ids, changing);
   }
 
   /// Others may write particles in any order, with their ids beside. Where groups are joined and

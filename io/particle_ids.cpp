@@ -11,10 +11,11 @@
 
 namespace perrin::io {
 
-void keep_ids(Configuration& c, const std::vector<std::int64_t>& ids) {
+void keep_ids(Configuration& c, const std::vector<std::int64_t>& ids, bool changing) {
   if (ids.empty()) return;
   const std::int64_t first = ids.front(), last = ids.back();
-  if ((first == 0 || first == 1) && last - first + 1 == std::ssize(ids)) return;
+  const bool counts_rows = (first == 0 || first == 1) && last - first + 1 == std::ssize(ids);
+  if (counts_rows && !changing) return;
   if (first < 0 || last > std::numeric_limits<std::int32_t>::max())
     return c.warnings.push_back(fmt::format(
         "ids of particles are not kept: expected 0 to 2^31 - 1, got {} to {}", first, last));

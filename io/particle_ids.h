@@ -10,8 +10,9 @@
 namespace perrin::io {
 
 /// Keeps the ids that a file gives its particles, in ascending order. Not those that count rows,
-/// from 0 or from 1; of ids outside of 0 to 2^31 - 1 a warning says that they are not kept.
-void keep_ids(Configuration& c, const std::vector<std::int64_t>& ids);
+/// from 0 or from 1, unless other frames may have others (`changing`): formats have ids in all
+/// frames or in none. Of ids outside of 0 to 2^31 - 1 a warning says that they are not kept.
+void keep_ids(Configuration& c, const std::vector<std::int64_t>& ids, bool changing = false);
 
 /// The ids of a file: those of every frame are the same.
 class ParticleIds {
