@@ -113,7 +113,7 @@ std::unique_ptr<Barostat> Barostat::make(const std::optional<BarostatSettings>& 
   return made;
 }
 
-/// Without noise of more than three quarters of the room hardly one change in five is refused.
+/// From noise of three quarters of the room on, one change in five or more is refused.
 void Barostat::warn_of_room(double timestep, double kt, Setup& setup) const {
   const double volume = setup.configuration().box.volume();
   const auto particles = double(setup.configuration().type.size());

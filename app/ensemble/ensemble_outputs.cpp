@@ -24,13 +24,13 @@ fs::path one_name(const fs::path& file) {
 }  // namespace
 
 EnsembleOutputs::EnsembleOutputs(const Variations& variations, const fs::path& folder)
-    : variations_(variations), folder_(folder) {
+    : variations_(variations) {
   std::vector<std::string> own{ensemble_file_name};
   if (variations.settings().exchange) own.insert(own.end(), {"exchange.csv", exchange_file_name});
   if (variations.settings().files == "one") own.emplace_back(ensemble_store_name);
-  for (const std::string& name : own) keep(one_name(folder_ / name), "the ensemble");
+  for (const std::string& name : own) keep(one_name(folder / name), "the ensemble");
   for (std::int64_t k = 0; k < variations.count(); ++k)
-    keep(one_name(folder_ / variations.name(k) / system_file_name), "the ensemble");
+    keep(one_name(folder / variations.name(k) / system_file_name), "the ensemble");
 }
 
 std::string EnsembleOutputs::writer_of(const fs::path& file) const {

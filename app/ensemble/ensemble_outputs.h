@@ -25,7 +25,6 @@ class EnsembleOutputs {
   void keep(const std::filesystem::path& file, const std::string& writer);
 
   const Variations& variations_;
-  std::filesystem::path folder_;
   std::map<std::filesystem::path, std::string> writers_;  // file → what writes it
 };
 

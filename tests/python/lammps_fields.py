@@ -271,3 +271,17 @@ IN_PARTS = {
     "walls that come": (LIQUID % ("p p f", "run 20\nfix 2 all wall/lj93 zlo -0.8 1.0 1.0 2.5 zhi "
                                   "EDGE 1.0 1.0 2.5\nfix_modify 2 energy yes")),
 }
+
+# Without bonds yet: five particles, each at the distance 1 of the next.
+FIVE_IN_A_ROW = """units lj
+atom_style molecular
+boundary f p p
+lattice sc 1.0
+region box block 0 6 0 20 0 20
+create_box 1 box bond/types 2 extra/bond/per/atom 20 extra/special/per/atom 60
+""" + "".join(f"create_atoms 1 single {k} 1 1\n" for k in range(1, 6)) + """mass 1 1
+pair_style lj/cut 5.0
+pair_coeff * * 0 1
+bond_style harmonic
+bond_coeff * 1 1
+"""

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from lammps_fields import CHAINS, EVERY, FIELDS, IN_PARTS, LIQUID
+from lammps_fields import CHAINS, EVERY, FIELDS, FIVE_IN_A_ROW, IN_PARTS, LIQUID
 from test_import_lammps import LAMMPS, job_of, order_of, simulation
 
 import perrin
@@ -349,20 +349,7 @@ def test_fields_of_a_name_that_is_there(tmp_path):
 def test_bonds_between_bonded_pairs(tmp_path, weights, wanted):
     """In a row of five LAMMPS makes none of the pairs that special_bonds gives the weight 0: of 4
     pairs one bond apart, 3 of two and 2 of three."""
-    row = "\n".join(f"create_atoms 1 single {k} 1 1" for k in range(1, 6))
-    text = f"""units lj
-atom_style molecular
-boundary f p p
-lattice sc 1.0
-region box block 0 6 0 20 0 20
-create_box 1 box bond/types 2 extra/bond/per/atom 20 extra/special/per/atom 60
-{row}
-mass 1 1
-pair_style lj/cut 5.0
-pair_coeff * * 0 1
-bond_style harmonic
-bond_coeff * 1 1
-special_bonds lj/coul {weights}
+    text = FIVE_IN_A_ROW + f"""special_bonds lj/coul {weights}
 create_bonds many all all 1 0.9 1.1
 create_bonds many all all 2 0.9 3.1
 fix 1 all nve

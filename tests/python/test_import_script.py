@@ -2,7 +2,7 @@
 LAMMPS (22 Jul 2025) does with the same lines. Nothing is run."""
 import numpy as np
 import pytest
-from lammps_fields import BONDED, LIQUID, TEMPLATES
+from lammps_fields import BONDED, FIVE_IN_A_ROW, LIQUID, TEMPLATES
 from test_import_lammps import job_of
 
 SPACING = (4 / 0.8) ** (1 / 3)  # of LIQUID's lattice; its box has four of them along each edge
@@ -183,20 +183,7 @@ def test_bonds_that_are_not_looked_along(tmp_path, lines, wanted):
 
 def test_pairs_of_bonds_that_are_not_looked_along(tmp_path):
     """`many` finds a pair again that a bond of `special no` joins: 5 in a row, one pair each."""
-    row = "\n".join(f"create_atoms 1 single {k} 1 1" for k in range(1, 6))
-    text = f"""units lj
-atom_style molecular
-boundary f p p
-lattice sc 1.0
-region box block 0 6 0 20 0 20
-create_box 1 box bond/types 2 extra/bond/per/atom 20 extra/special/per/atom 60
-{row}
-mass 1 1
-pair_style lj/cut 5.0
-pair_coeff * * 0 1
-bond_style harmonic
-bond_coeff * 1 1
-create_bonds single/bond 2 1 2 special no
+    text = FIVE_IN_A_ROW + """create_bonds single/bond 2 1 2 special no
 create_bonds many all all 1 0.9 1.1
 fix 1 all nve
 run 1
