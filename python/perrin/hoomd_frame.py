@@ -82,13 +82,17 @@ def _without_absent(frame):
     return left
 
 
-def write(frame, path):
+def _gsd(what):
     try:
         import gsd.hoomd
     except ImportError:
-        raise JobError("GSD files with rigid bodies or constraints are written by gsd: "
-                       "pip install gsd") from None
-    with gsd.hoomd.open(path, "w") as file:
+        raise JobError(f"{what} by gsd: pip install gsd") from None
+    return gsd.hoomd
+
+
+def write(frame, path):
+    hoomd = _gsd("GSD files with rigid bodies or constraints are written")
+    with hoomd.open(path, "w") as file:
         if open_axes(frame.box):  # known to Perrin alone
             flags = np.array(frame.box.periodic, np.uint8).reshape(3, 1)
             file.file.write_chunk("perrin/periodic", flags)
@@ -97,9 +101,9 @@ def write(frame, path):
 
 def of(frame):
     """Particles that are not there (of a reservoir) and their types are left out."""
-    import gsd.hoomd
+    hoomd = _gsd("frames of HOOMD-blue are made")
     frame = _without_absent(frame)
-    made = gsd.hoomd.Frame()
+    made = hoomd.Frame()
     box = frame.box
     (lx, ly, lz), (xy, xz, yz) = box.lengths, box.tilts
     made.configuration.step = frame.step

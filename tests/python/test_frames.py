@@ -1,6 +1,7 @@
 """Frames of a simulation: out of it, through files, and into another one."""
 import dataclasses
 import gzip
+import importlib.util
 import sys
 import warnings
 
@@ -444,6 +445,14 @@ def test_mistakes_name_the_frame(liquid):
         start({**liquid, "system": frame})
 
 
+def test_frames_of_hoomd_need_gsd(monkeypatch, tmp_path):
+    frame = later(polymers(), 1).frame()
+    monkeypatch.setitem(sys.modules, "gsd", None)
+    for use in frame.to_hoomd, lambda: frame.to_gsd(tmp_path / "a.gsd"):
+        with pytest.raises(perrin.JobError, match="by gsd: pip install gsd"):
+            use()
+
+
 @pytest.mark.parametrize("wrong", [1, -1])
 def test_types_have_names(wrong, tmp_path):
     frame = later(polymers(), 1).frame()
@@ -456,8 +465,11 @@ def test_types_have_names(wrong, tmp_path):
              f"types: {3 * wrong} at .5., expected 0 to 2"),
             (dataclasses.replace(frame, bonds=bonds),
              f"bonds.types: {3 * wrong} at .5., expected 0 to 0: type_names are b$")):
-        for use in (lambda: start({**polymers(), "system": changed}),
-                    lambda: changed.save(tmp_path / "a.xyz"), changed.to_hoomd):
+        uses = [lambda: start({**polymers(), "system": changed}),
+                lambda: changed.save(tmp_path / "a.xyz")]
+        if importlib.util.find_spec("gsd"):
+            uses.append(changed.to_hoomd)
+        for use in uses:
             with pytest.raises(perrin.JobError, match=said):
                 use()
 
