@@ -55,21 +55,26 @@ void check_barostats(const Json& before, const Json& after, const std::string& p
   }
 }
 
-/// Throws where the stage that is running has been given what changes its box: how that began would
-/// be in the checkpoint.
-void check_added(const Json& before, const Json& after, const std::string& path) {
+/// Throws where the stage that is running has been given, or has lost, what changes its box: how
+/// that began is in the checkpoint, and totals have what it has done since.
+void check_box_movers(const Json& before, const Json& after, const std::string& path) {
   const auto part = [](const Json& of, const char* key) {
     return of.is_object() ? of.value(key, Json()) : Json();
   };
   const auto check = [&](const Json& was, const Json& now, const char* key, const std::string& of) {
-    if (part(was, key).is_null() && !part(now, key).is_null())
-      throw UserError(fmt::format(
-          "--set: {}: cannot be added to the stage that is running, only to stages to come",
-          join_path(of, key)));
+    const bool added = part(was, key).is_null();
+    if (added == part(now, key).is_null()) return;
+    throw UserError(
+        fmt::format("--set: {}: cannot be {} the stage that is running, only {} stages "
+                    "to come",
+                    join_path(of, key), added ? "added to" : "taken from", added ? "to" : "from"));
   };
   for (const char* const key : {"shear", "deform"}) check(before, after, key, path);
   check(part(before, "integrator"), part(after, "integrator"), "barostat",
         join_path(path, "integrator"));
+  const Json was = part(before, "integrators"), now = part(after, "integrators");
+  for (std::size_t k = 0; k < std::min(was.size(), now.size()); ++k)
+    check(was[k], now[k], "barostat", join_path(join_path(path, "integrators"), k));
 }
 
 /// What a checkpoint must have beside its records, which anybody may have changed and sealed.
@@ -172,7 +177,7 @@ void set_resumed_job(JsonFile& job, const std::vector<std::string>& assignments,
     const Json &was = before["stages"][standing.stage], &now = after["stages"][standing.stage];
     check_types(was, now, path);
     check_barostats(was, now, path);
-    check_added(was, now, path);
+    check_box_movers(was, now, path);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/components/acts_by_coulomb.h"
+#include "engine/components/acts_in_place_of.h"
 #include "forces/bond_force.h"
 #include "forces/charges/coulomb_constant.h"
 #include "forces/special_pair_list.h"
@@ -45,7 +46,7 @@ struct SpecialCoulombSettings {
   }
 };
 
-class SpecialCoulomb final : public Force, public ActsByCoulomb {
+class SpecialCoulomb final : public Force, public ActsByCoulomb, public ActsInPlaceOf {
  public:
   SpecialCoulomb(const Topology& pairs, double scale, double constant, bool in_topology,
                  Setup& setup)

@@ -1,6 +1,7 @@
 // Lennard-Jones between listed pairs, scaled: the 1-4 interactions of force fields.
 #include <fmt/format.h>
 
+#include "engine/components/acts_in_place_of.h"
 #include "forces/bond_force.h"
 #include "forces/potentials/lennard_jones.h"
 #include "forces/special_pair_list.h"
@@ -74,15 +75,17 @@ std::vector<LennardJones::Coefficients> coefficients(const SpecialPairsSettings&
 }
 
 /// The bond kernel over the listed pairs: without a cut-off.
-class SpecialPairs : public Force {
+class SpecialPairs final : public Force, public ActsInPlaceOf {
  public:
-  SpecialPairs(const Device& device, std::size_t particles, const Topology& pairs,
+  SpecialPairs(const Device& device, std::size_t particles, const Topology& pairs, double scale,
                const std::vector<LennardJones::Coefficients>& coefficients, bool in_topology)
       : Force(ForceTraits::of_bonds()),
         table_(bond_table(device, particles, pairs, std::vector<bool>(coefficients.size(), true))),
         coefficients_(device, std::span<const LennardJones::Coefficients>(coefficients)) {
     traits_.energy_share = double(share_of_bond);
     if (!in_topology) traits_.reads = ForceTraits::Reads::everything;
+    if (scale <= 0) return;  // it takes something of another force
+    for (const auto& bond : pairs.bonds) pairs_.emplace_back(bond.a, bond.b);
   }
 
   void compute(StepContext& context, const ForceOutput& output) override {
@@ -94,8 +97,10 @@ class SpecialPairs : public Force {
   }
   MomentumChange momentum_change(std::span<const std::int64_t>) const override { return {}; }
   bool follows_topology() const override { return false; }
+  std::vector<SpecialPair> in_place_of() const override { return pairs_; }
 
  private:
+  std::vector<SpecialPair> pairs_;
   BondedTable<BondEntry> table_;
   Buffer<LennardJones::Coefficients> coefficients_;
 };
@@ -111,7 +116,7 @@ std::unique_ptr<Force> make_special_pairs(const SpecialPairsSettings& s, Setup& 
     list.bonds.push_back({a, b, low * std::uint32_t(types) + high});
     needed[list.bonds.back().type] = true;
   }
-  return std::make_unique<SpecialPairs>(setup.device(), c.position.size(), list,
+  return std::make_unique<SpecialPairs>(setup.device(), c.position.size(), list, s.scale,
                                         coefficients(s, needed, setup), in_topology(pairs, c));
 }
 

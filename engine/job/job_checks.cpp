@@ -12,6 +12,7 @@
 #include "engine/communicator/communicator.h"
 #include "engine/components/acts_between_all.h"
 #include "engine/components/acts_by_coulomb.h"
+#include "engine/components/acts_in_place_of.h"
 #include "engine/components/heat_bath_user.h"
 #include "engine/dynamics/velocity_checks.h"
 #include "engine/job/job.h"
@@ -32,44 +33,80 @@ std::string flat_hint(const Box& box) {
   return "; if the system is two-dimensional, add \"dimension\": 2 to \"system\"";
 }
 
-/// How many of these pairs pair forces do not leave out.
-std::size_t not_excluded(const std::vector<std::pair<std::uint32_t, std::uint32_t>>& pairs,
-                         const Configuration& c, const std::vector<std::string>& kinds) {
-  if (pairs.empty()) return 0;
-  std::set<std::pair<std::uint32_t, std::uint32_t>> left(pairs.begin(), pairs.end());
+using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+
+/// Those of the pairs that no kind of exclusion leaves out.
+Pairs not_excluded(const Pairs& pairs, const Configuration& c,
+                   const std::vector<std::string>& kinds) {
+  if (pairs.empty()) return {};
+  std::set<Pairs::value_type> left(pairs.begin(), pairs.end());
   for (const std::string& kind : kinds)
     for (const auto& [a, b] : excluded_pairs(c.position.size(), c.topology, kind))
       left.erase({std::min(a, b), std::max(a, b)});
-  return left.size();
+  return {left.begin(), left.end()};
 }
 
-/// Charges act by one constant, and pairs that have a force of their own by that alone.
-/// `parts`: of the job, as `forces`; `kinds`: of pairs that are excluded.
-template <class Forces, class Parts, class Warn>
-void check_coulomb(const Forces& forces, const Parts& parts, const Configuration& c,
-                   const std::vector<std::string>& kinds, const Warn& warn) {
-  const ActsByCoulomb* all = nullptr;
-  std::size_t first = 0;
-  for (std::size_t k = 0; k < forces.size() && !all; ++k)
-    if (dynamic_cast<const ActsBetweenAll*>(forces[k].get()))
-      all = dynamic_cast<const ActsByCoulomb*>(forces[k].get()), first = k;
-  if (!all) return;
+using Forces = std::vector<std::unique_ptr<Force>>;
+
+/// The number of the force between all charges; none: that of forces.
+std::size_t between_charges(const Forces& forces) {
+  return std::size_t(std::ranges::find_if(forces,
+                                          [](const auto& force) {
+                                            return dynamic_cast<const ActsBetweenAll*>(
+                                                       force.get()) &&
+                                                   dynamic_cast<const ActsByCoulomb*>(force.get());
+                                          }) -
+                     forces.begin());
+}
+
+/// Charges act by one constant. `parts`: of the job, as `forces`.
+template <class Parts, class Warn>
+void check_coulomb(const Forces& forces, const Parts& parts, const Warn& warn) {
+  const std::size_t first = between_charges(forces);
+  if (first == forces.size()) return;
   const auto& there = parts[first];
+  const double b = dynamic_cast<const ActsByCoulomb&>(*forces[first]).coulomb_constant();
   for (std::size_t k = 0; k < forces.size(); ++k) {
     const auto* const one = dynamic_cast<const ActsByCoulomb*>(forces[k].get());
-    if (!one || k == first) continue;
-    const auto& here = parts[k];
-    const double a = one->coulomb_constant(), b = all->coulomb_constant();
+    const double a = one ? one->coulomb_constant() : b;
     if (std::abs(a - b) > 1e-3 * b)
-      warn(here.path, fmt::format("{} has {:.6g} for Coulomb's constant, and {} ({}) {:.6g}: "
-                                  "expected the same \"coulomb\" for both",
-                                  here.type(), a, there.type(), there.path, b));
-    const auto pairs = one->in_place_of();
-    if (const auto twice = not_excluded(pairs, c, kinds); twice > 0)
-      warn(here.path, fmt::format("{} of the {} pairs of {} act in {} ({}) as well: expected them "
-                                  "among the \"exclusions\" of \"neighbors\", unless that is "
-                                  "intended",
-                                  twice, pairs.size(), here.type(), there.type(), there.path));
+      warn(parts[k].path, fmt::format("{} has {:.6g} for Coulomb's constant, and {} ({}) {:.6g}: "
+                                      "expected the same \"coulomb\" for both",
+                                      parts[k].type(), a, there.type(), there.path, b));
+  }
+}
+
+/// How many of the pairs this force acts on.
+std::size_t acts_on(const Force& force, const Pairs& pairs, const Configuration& c) {
+  const Ranges& ranges = force.traits().ranges;
+  return std::size_t(std::ranges::count_if(pairs, [&](const auto& pair) {
+    return ranges(c.type[pair.first], c.type[pair.second]) > 0;
+  }));
+}
+
+/// Pairs that have a force of their own act by that alone: of charges in place of that between all
+/// of them, others in place of the first pair force. `kinds`: of pairs that are excluded.
+template <class Parts, class Warn>
+void check_in_place_of(const Forces& forces, const Parts& parts, const Configuration& c,
+                       const std::vector<std::string>& kinds, const Warn& warn) {
+  for (std::size_t k = 0; k < forces.size(); ++k) {
+    const auto* const one = dynamic_cast<const ActsInPlaceOf*>(forces[k].get());
+    if (!one) continue;
+    const Pairs pairs = one->in_place_of(), left = not_excluded(pairs, c, kinds);
+    std::size_t other = forces.size(), twice = left.size();
+    if (dynamic_cast<const ActsByCoulomb*>(forces[k].get())) {
+      other = between_charges(forces);
+    } else {
+      for (other = 0; other < forces.size(); ++other)
+        if (forces[other] && !dynamic_cast<const ActsByCoulomb*>(forces[other].get()) &&
+            (twice = acts_on(*forces[other], left, c)) > 0)
+          break;
+    }
+    if (other == forces.size() || twice == 0) continue;
+    warn(parts[k].path,
+         fmt::format("{} of the {} pairs of {} act in {} ({}) as well: expected them among the "
+                     "\"exclusions\" of \"neighbors\", unless that is intended",
+                     twice, pairs.size(), parts[k].type(), parts[other].type(), parts[other].path));
   }
 }
 
@@ -396,8 +433,9 @@ void Job::check_exclusions() {
   exclusions_ = kinds_without(settings_.neighbors.exclusions, settings_.ignore);
   if (!t.body.empty()) exclusions_.emplace_back("bodies");
   if (!t.constraints.empty()) exclusions_.emplace_back("constraints");
-  check_coulomb(forces_, settings_.forces, configuration_, exclusions_,
-                [this](const auto& path, const auto& what) { warn(path, what); });
+  const auto warn_of = [this](const auto& path, const auto& what) { warn(path, what); };
+  check_coulomb(forces_, settings_.forces, warn_of);
+  check_in_place_of(forces_, settings_.forces, configuration_, exclusions_, warn_of);
   const bool pairs = std::any_of(forces_.begin(), forces_.end(), [](const auto& force) {
     return force && force->traits().range() > 0;
   });

@@ -681,6 +681,24 @@ class Jobs(unittest.TestCase):
         job["forces"] = [ewald, {"type": "constant_force", "force": [0, 0, 0]}]
         self.assertNotIn("acts between all", self.perrin("validate", self.write(job)).stderr)
 
+    def test_special_pairs_that_act_twice(self):
+        self.write_lammps(0.5)
+        pairs = [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]
+        fluid = {"type": "lennard_jones", "cutoff": 2, "pairs": pairs}
+        special = {"type": "special_pairs", "from": "list", "list": [[0, 1]], "pairs": pairs}
+        job = {"system": {"type": "file", "path": "in.data"},
+               "ignore": ["bonds", "angles", "dihedrals", "charges"],
+               "stages": [{"type": "md", "steps": 0, "integrator": BUSSI}]}
+        for scale, excluded, twice in ((0.5, [], True), (-0.5, [], False),
+                                       (0.5, ["molecules"], False)):
+            job["neighbors"] = {"exclusions": excluded}
+            job["forces"] = [{**special, "scale": scale}, fluid]
+            done = self.perrin("validate", self.write(job))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            said = "1 of the 1 pairs of special_pairs act in lennard_jones (forces[1]) as well"
+            self.assertEqual(said in done.stderr, twice, done.stderr)
+            self.assertEqual(done.stderr.count("warning"), int(twice), done.stderr)
+
     def test_charges_that_act_twice_or_by_two_constants(self):
         self.write_lammps(0.5)
         special = {"type": "special_coulomb", "scale": 0.5}

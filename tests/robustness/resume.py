@@ -193,16 +193,26 @@ class Resume(unittest.TestCase):
         self.good("resume", "out/checkpoint.h5", "--set", "stages=" + json.dumps(longer), "--set",
                   "forces[0].cutoff=2.2")
 
-    def test_what_a_running_stage_cannot_be_given(self):
-        """How it began is not in the checkpoint."""
+    def test_what_a_running_stage_cannot_be_given_or_lose(self):
+        """How it began is in the checkpoint."""
+        barostat = {"pressure": 1, "tau": 1}
+        changes = {"shear": {"rate": 0.1}, "deform": {"density": 0.62},
+                   "integrator.barostat": barostat}
         self.run_job(LIQUID, "out", 20)
-        for change in ('shear={"rate":0.1}', 'deform={"scale":[1.1,1,1]}',
-                       'integrator.barostat={"type":"c_rescale","pressure":1,"tau":1}'):
-            with self.subTest(change):
-                done = self.perrin("resume", "out", "--set", "stages[0]." + change)
-                self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
-                self.assertIn(f"stages[0].{change.split('=')[0]}: cannot be added to the stage "
-                              "that is running, only to stages to come", done.stderr)
+        for path, value in changes.items():
+            self.stays(path, value, "cannot be added to the stage that is running, only to stages")
+        for path in changes:
+            job = copy.deepcopy(LIQUID)
+            (job["stages"][0]["integrator"] if "." in path else job["stages"][0])[
+                path.split(".")[-1]] = changes[path]
+            shutil.rmtree(self.path("out"))
+            self.run_job(job, "out", 20)
+            self.stays(path, None, "cannot be taken from the stage that is running, only from ")
+
+    def stays(self, path, value, said):
+        done = self.perrin("resume", "out", "--set", f"stages[0].{path}={json.dumps(value)}")
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertIn(f"stages[0].{path}: {said}", done.stderr)
 
     def test_files_that_are_not_in_another_output_directory(self):
         self.run_job(LIQUID, "out", 20)
