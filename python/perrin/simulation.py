@@ -188,19 +188,12 @@ class Simulation(View):
         self._callbacks = {}
         if self._session.has_system:
             super().__init__(self._session.state())
-        # The state has their numbers at the start.
-        self._changing = {name for name, one in (self.job.get("attributes") or {}).items()
-                          if isinstance(one, dict) and one.get("changes")}
-        if self._functions and self._changing:
-            self._warn_of_start({*self._changing}, "a PythonForce sees")
-
-    def _warn_of_start(self, names, who):
-        """Once for each."""
-        names &= self._changing
-        self._changing -= names
-        if names:
-            warn(f"attributes: {', '.join(sorted(names))}: \"changes\" with the time, and {who} "
-                 "the numbers of the start; files of observers have those of each frame")
+        changing = {name for name, one in (self.job.get("attributes") or {}).items()
+                    if isinstance(one, dict) and (one.get("changes") or one.get("updates"))}
+        constant = sorted(changing & {"charge", "diameter"})
+        if constant and "cuda" in self.device and any(f.captured for f in self._functions):
+            warn(f"attributes: {', '.join(constant)}: what a captured PythonForce sees of this is "
+                 "constant on a GPU, the numbers of the first step")
 
     def _of_job(self):
         return [renamed(of_job(text), *self._renamed) for text in self._session.warnings]
@@ -419,22 +412,17 @@ class Simulation(View):
 
     @property
     def charges(self) -> np.ndarray:
-        """[n] by id; [0] if the system has none. Of the start where "changes" has them change."""
-        self._warn_of_start({"charge"}, "sim.charges has")
+        """[n] by id; [0] if the system has none."""
         return super().charges
 
     @property
     def diameters(self) -> np.ndarray:
-        """[n] by id (length); [0] if the system has none. Of the start where "changes" has them
-        change."""
-        self._warn_of_start({"diameter"}, "sim.diameters has")
+        """[n] by id (length); [0] if the system has none."""
         return super().diameters
 
     @property
     def attributes(self) -> Mapping[str, np.ndarray]:
-        """Those of the job by their names: [n] by id; read-only. Of the start where "changes" has
-        them change."""
-        self._warn_of_start(self._changing - {"charge", "diameter"}, "sim.attributes has")
+        """Those of the job by their names: [n] by id; read-only."""
         return super().attributes
 
     @property
@@ -512,7 +500,6 @@ class Simulation(View):
     def frame(self) -> frame.Frame:
         """The present state as a frame: a copy, without forces. A simulation starts from it where
         it is the "system" of a job."""
-        self._warn_of_start({*self._changing}, "sim.frame() has")
         return frame.of_simulation(self, self._session.units, self.job["units"])
 
     def checkpoint(self, path: Path = "checkpoint.h5") -> None:

@@ -88,8 +88,9 @@ void CapturedForce::capture(StepContext& s) {
   arrays_->show(s);
   s.device().synchronize();
   const nb::gil_scoped_acquire gil;
-  const nb::object state = nb::cast(new State(s, functions_->owner, s.step() + s.instant()),
-                                    nb::rv_policy::take_ownership);
+  const nb::object state =
+      nb::cast(new State(s, present_, functions_->owner, s.step() + s.instant()),
+               nb::rv_policy::take_ownership);
   struct Closing {
     State& state;
     ShownArrays& arrays;

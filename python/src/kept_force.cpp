@@ -7,6 +7,7 @@ namespace perrin::python {
 KeptForce::KeptForce(const PythonForceSettings& settings, Functions functions, Setup& setup)
     : settings_(settings),
       functions_(std::move(functions)),
+      present_(setup.configuration()),
       kept_(setup.device(), std::int64_t(setup.configuration().position.size())),
       virial_(setup.device(), 6) {
   if (std::size_t(settings.function) >= functions_->list.size())

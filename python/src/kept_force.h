@@ -9,6 +9,7 @@
 
 #include "engine/components/force.h"
 #include "engine/components/registry.h"
+#include "engine/dynamics/present_attributes.h"
 #include "python/src/kept_forces.h"
 
 namespace perrin::python {
@@ -57,6 +58,7 @@ class KeptForce : public Force {
 
   PythonForceSettings settings_;
   Functions functions_;
+  PresentAttributes present_;
   Buffer<Real4> kept_;     // by id; w: the share of the energy
   Buffer<double> virial_;  // six numbers
 };

@@ -82,7 +82,7 @@ void PythonForce::call(StepContext& s, std::uint64_t instant) {
   s.device().synchronize();
   const nb::gil_scoped_acquire gil;
   const nb::object state =
-      nb::cast(new State(s, functions_->owner, instant), nb::rv_policy::take_ownership);
+      nb::cast(new State(s, present_, functions_->owner, instant), nb::rv_policy::take_ownership);
   struct Closing {
     State& state;
     ~Closing() { state.close(); }

@@ -105,7 +105,8 @@ Session::Session(const Source& source, nb::handle self, nb::list functions, JobO
                          : std::nullopt),
       job_(make_job(file_, !source.text.empty(), components_, options_, functions_,
                     restored_ ? &*restored_ : nullptr)),
-      log_(job_, source.command, source.always_logs) {
+      log_(job_, source.command, source.always_logs),
+      present_(*job_.context().configuration) {
   if (!job_.context().outputs.empty()) take_folders(job_, *locks_);
   RunParts parts = job_.take_parts();
   parts.log = log_.lines();
@@ -234,7 +235,7 @@ void Session::close(bool goes_on) {
 
 State Session::state(nb::handle owner) {
   use_.check();
-  return {run_->simulation(), owner, use_};
+  return {run_->simulation(), present_, owner, use_};
 }
 
 void Session::write_checkpoint(const std::string& path) {

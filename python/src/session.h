@@ -94,6 +94,7 @@ class Session {
   std::optional<Archive> restored_;
   Job job_;
   SessionLog log_;
+  PresentAttributes present_;
   MoreFacts timings_;  // for checkpoints
   std::unique_ptr<Run> run_;
   std::vector<Callback> callbacks_;

@@ -170,8 +170,17 @@ nb::object State::masses() const {
   return numpy(std::move(masses), 1);
 }
 
-nb::object State::charges() const { return numpy(std::vector(context().particles.charge), 1); }
-nb::object State::diameters() const { return numpy(std::vector(context().particles.diameter), 1); }
+std::vector<double> State::now(const std::string& name, const std::vector<double>& at_start) const {
+  const auto names = present_->names();
+  const auto found = std::ranges::find(names, name);
+  if (found == names.end()) return at_start;
+  return present_->values(context().particles, time())[std::size_t(found - names.begin())];
+}
+
+nb::object State::charges() const { return numpy(now("charge", context().particles.charge), 1); }
+nb::object State::diameters() const {
+  return numpy(now("diameter", context().particles.diameter), 1);
+}
 
 nb::object State::orientations() const {
   const Particles& p = context().particles;
@@ -207,7 +216,7 @@ nb::object State::torques() const {
 nb::dict State::attributes() const {
   nb::dict all;
   for (const auto& [name, values] : context().particles.attributes)
-    all[name.c_str()] = numpy(std::vector(values), 1);
+    all[name.c_str()] = numpy(now(name, values), 1);
   return all;
 }
 

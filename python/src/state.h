@@ -12,6 +12,7 @@
 #include <tuple>
 #include <vector>
 
+#include "engine/dynamics/present_attributes.h"
 #include "engine/dynamics/simulation.h"
 #include "engine/system/orientations.h"
 
@@ -49,12 +50,17 @@ void select(const Device& device);
 /// closed and refuses everything.
 class State {
  public:
-  /// `owner` keeps the simulation alive, for views.
-  State(Simulation& simulation, nb::handle owner, const Use& use)
-      : context_(&simulation), simulation_(&simulation), owner_(owner), use_(&use) {}
+  /// `owner` keeps the simulation alive, for views; `present` outlives the state.
+  State(Simulation& simulation, const PresentAttributes& present, nb::handle owner, const Use& use)
+      : context_(&simulation),
+        simulation_(&simulation),
+        present_(&present),
+        owner_(owner),
+        use_(&use) {}
   /// Of the call of a force, after this number of steps.
-  State(StepContext& context, nb::handle owner, std::uint64_t instant)
-      : context_(&context), owner_(owner), instant_(instant) {}
+  State(StepContext& context, const PresentAttributes& present, nb::handle owner,
+        std::uint64_t instant)
+      : context_(&context), present_(&present), owner_(owner), instant_(instant) {}
   void close() { context_ = nullptr, simulation_ = nullptr; }
   bool within_call() const { return !use_; }
   /// Throws RunError where it is closed.
@@ -119,8 +125,11 @@ class State {
   Orientations& turning(Particles& particles) const;
   /// Where forces are being computed they cannot be asked for, nor particles be changed.
   Simulation& at_rest(const char* what) const;
+  /// The present numbers of an attribute that changes, or those of the start.
+  std::vector<double> now(const std::string& name, const std::vector<double>& at_start) const;
   StepContext* context_;
   Simulation* simulation_ = nullptr;  // at rest
+  const PresentAttributes* present_;
   nb::handle owner_;
   const Use* use_ = nullptr;
   std::uint64_t instant_ = 0;

@@ -213,3 +213,29 @@ def test_attributes_of_files(tmp_path):
     np.testing.assert_array_equal(sim.attributes["double"], 7)
     sim.run(5)
     np.testing.assert_array_equal(sim.attributes["radius"], radius)
+
+
+def test_attributes_that_change_are_the_present_ones(liquid):
+    """For whoever looks, between steps and within a step: forces are computed at its end."""
+    seen = []
+
+    def push(particles):
+        seen.append((particles.charges[5], particles.diameters[5]))
+        return 0 * particles.positions
+    job = {**liquid, "ignore": ["charges"], "attributes": {
+        "charge": {"default": 1, "changes": "charge + t"},
+        "diameter": {"default": 3, "updates": {"formula": "diameter + 1", "every": 2}},
+        "radius": {"default": 1}, "size": {"default": 1, "changes": "2*size - t"}}}
+    job["forces"] = [*job["forces"], perrin.PythonForce(push)]
+    step = job["stages"][0]["integrator"]["timestep"]
+    sim = perrin.Simulation(job)
+    for n, width in ((0, 3), (1, 3), (2, 4)):
+        sim.run(n - sim.step)
+        frame = sim.frame()
+        for one in sim, frame:
+            np.testing.assert_allclose(one.charges, 1 + n * step)
+            np.testing.assert_allclose(one.diameters, width)
+            np.testing.assert_allclose(one.attributes["size"], 2 - n * step)
+            assert one.attributes["radius"][3] == 1
+    np.testing.assert_allclose([charge for charge, _ in seen], 1 + np.arange(3) * step)
+    assert [width for _, width in seen] == [3, 3, 3]

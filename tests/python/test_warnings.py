@@ -30,26 +30,6 @@ def test_what_a_run_warns_of_is_a_warning_of_python(tiny_steps, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_numbers_of_the_start_are_said_to_be(liquid):
-    """Where "changes" has others in each step; once."""
-    job = {**liquid, "ignore": ["charges"], "attributes": {
-        "charge": {"default": 1, "changes": "charge + t"}, "radius": {"default": 1},
-        "hue": {"default": 1, "updates": {"formula": "hue + 1", "every": 1}},
-        "size": {"default": 1, "changes": "size + t"}}}
-    said = "attributes: {}: \"changes\" with the time, and {} the numbers of the start; "
-    sim = perrin.Simulation(job)
-    with pytest.warns(JobWarning) as caught:
-        sim.charges, sim.charges, sim.attributes["radius"], sim.frame()
-    assert [str(one.message).split("files of")[0] for one in caught] == [
-        said.format("charge", "sim.charges has"), said.format("size", "sim.attributes has")]
-    assert caught[0].filename == __file__
-    sim.run(2)
-    assert sim.attributes["hue"][0] == 3
-    job["forces"] = [perrin.PythonForce(lambda p: 0 * p.positions)]
-    with pytest.warns(JobWarning, match="charge, size: .* a PythonForce sees the numbers"):
-        perrin.Simulation(job)
-
-
 def test_warnings_may_be_errors(tiny_steps):
     sim = perrin.Simulation(tiny_steps)
     with warnings.catch_warnings():
