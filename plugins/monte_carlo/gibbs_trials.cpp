@@ -17,6 +17,10 @@ namespace perrin::monte_carlo {
 
 void GibbsTrials::open(StageContext& s) {
   context_ = &s;
+  if (s.bodies)
+    if (const auto what = misfit(s.particles.box, s.bodies->extent(), "a body", "centre");
+        !what.empty())
+      throw UserError("exchange: " + what);
   const std::vector<std::string>& names = s.particles.types;
   const std::uint32_t first_absent = first_absent_type(names);
   const std::vector<Position> position = s.particles.by_id(s.particles.position);

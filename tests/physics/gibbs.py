@@ -295,6 +295,21 @@ class Gibbs(JobCase):
         self.assertTrue({"activity_D_0", "activity_B_1"} <= rows.keys(), rows.keys())
         self.assertFalse(any("_A_" in name for name in rows), rows.keys())
 
+    def test_bodies_larger_than_half_of_a_box(self):
+        sites = [{"type": "A", "at": [s * 1.9, 0, 0]} for s in (-1, 1)]
+        force = {"type": "lennard_jones", "cutoff": 1.5, "mixing": "geometric", "pairs": [
+            {"types": [t, t], "epsilon": 1, "sigma": 0.8} for t in "AD"]}
+        what = job([{"type": "random", "particles": {"D": 1}, "box": [edge] * 3,
+                     "min_distance": 0} for edge in (4.4, 3.6)], 1, force,
+                   gibbs(transfers=10), stage(
+                       2, molecule={"displacement": 0.5, "rotation": 1}))
+        what |= {"reservoir": {"D": 2}, "orientations": {"start": "random"},
+                 "bodies": {"D": {"sites": sites}}}
+        del what["stages"][0]["translation"]
+        with self.assertRaisesRegex(AssertionError, "exchange: a body reaches 1.9 from its centre, "
+                                    "and the box is 3.6 wide: expected a box more than twice"):
+            self.run_job(what)
+
     # -- coexistence -------------------------------------------------------------------------------
 
     def coexistence(self, force, temperature, liquid, gas, sweeps):
