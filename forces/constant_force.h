@@ -1,9 +1,11 @@
 // The same force on every particle (gravity, an electric field, a driven flow).
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
+#include "engine/components/endless_potential.h"
 #include "engine/components/force.h"
 #include "engine/settings/settings.h"
 #include "forces/external.h"
@@ -25,12 +27,15 @@ void describe(D& d, ConstantForceSettings& s) {
 /// E = -F · r with r the unwrapped position, from the coordinates' origin: crossing a periodic face
 /// changes no energy, so kinetic plus potential energy is conserved while particles are driven
 /// around.
-class ConstantForce : public Force {
+class ConstantForce : public Force, public EndlessPotential {
  public:
   ConstantForce(const ConstantForceSettings& settings, const Device& device, std::size_t types,
                 const std::vector<std::uint32_t>& chosen);
   void compute(StepContext& context, const ForceOutput& output) override;
   MomentumChange momentum_change(std::span<const std::int64_t> particles) const override;
+  std::array<bool, 3> falls_along() const override {
+    return {settings_.force.x != 0, settings_.force.y != 0, settings_.force.z != 0};
+  }
 
  private:
   ConstantForceSettings settings_;

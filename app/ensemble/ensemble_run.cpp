@@ -14,6 +14,7 @@
 #include "app/ensemble/ensemble_store.h"
 #include "app/ensemble/gibbs_checks.h"
 #include "app/ensemble/make_exchange.h"
+#include "app/ensemble/replica_checks.h"
 #include "app/same_run.h"
 #include "engine/base/error.h"
 #include "engine/communicator/communicator.h"
@@ -110,6 +111,7 @@ void EnsembleRun::validate() {
   context_.options.validating = true;
   std::vector<std::string> mistakes(std::size_t(variations_.count()));
   GibbsChecks gibbs(variations_);
+  ReplicaChecks replicas(variations_);
   EnsembleOutputs outputs(variations_, options_.output_directory);
   for (std::int64_t k = 0; k < variations_.count(); ++k) try {
       SystemRun system(context_, k);
@@ -119,6 +121,7 @@ void EnsembleRun::validate() {
       if (!system.is_complete()) left_.push_back(k);
       outputs.look(k, system.job());
       gibbs.look(k, system.job());
+      replicas.look(k, system.job());
     } catch (const UserError& e) {
       mistakes[std::size_t(k)] = e.what();
     }

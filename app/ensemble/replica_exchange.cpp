@@ -74,11 +74,6 @@ struct ReplicaExchange::Card {
 
   /// U + P V of a potential energy in a box.
   double enthalpy(double energy, const Box& in) const { return energy + pressure * in.volume(); }
-  /// Whether its particles would have the same weight in the other.
-  bool same_ensemble(const Card& other) const {
-    return forces == other.forces && kt == other.kt && pressure == other.pressure;
-  }
-
   /// Why two systems cannot exchange their particles; empty: they can.
   std::string objection(const Card& other) const {
     if (!(kt > 0) || !(other.kt > 0)) return "a system without a heat bath has no temperature";
@@ -95,9 +90,11 @@ struct ReplicaExchange::Card {
     if (links || other.links) return "\"dynamic_bonds\" change their bonds";
     if (particles != other.particles) return "they have different numbers of particles";
     if (types != other.types) return "their particle types differ";
-    if (attributes != other.attributes) return "attributes of particles differ";
+    if (attributes != other.attributes) return "attributes or diameters of particles differ";
     if (charges != other.charges) return "charges of particles differ";
-    if (topology != other.topology) return "their bonds, angles, dihedrals or impropers differ";
+    if (topology != other.topology)
+      return "their bonds, angles, dihedrals, impropers, constraints, molecules or "
+             "rigid bodies differ";
     if (orientations != other.orientations) return "particles of one have no orientations";
     return "";
   }
@@ -232,8 +229,8 @@ std::vector<Exchange::Failure> ReplicaExchange::exchange(std::uint64_t step,
     if (!both(k)) continue;
     ++pairs_[k].tried;
     const Card &a = cards[k], &b = cards[k + 1];
-    if (a.same_ensemble(b)) continue;  // nothing would change
-    if (a.kinds != b.kinds) refuse(std::int64_t(k), "types or masses of particles differ");
+    if (a.kinds != b.kinds)
+      refuse(std::int64_t(k), "types, masses or moments of inertia of particles differ");
     tried.push_back(std::int64_t(k));
     if (a.forces == b.forces) continue;
     asked.push_back(std::int64_t(k));

@@ -5,6 +5,7 @@
 #include "engine/components/force.h"
 #include "engine/dynamics/simulation.h"
 #include "engine/system/archive.h"
+#include "engine/system/orientations.h"
 #include "io/checksum.h"
 
 namespace perrin {
@@ -34,7 +35,7 @@ std::uint64_t types_hash(const Particles& p) {
 std::uint64_t attributes_hash(const Particles& p) {
   std::uint64_t hash = 0;
   for (const auto& [name, values] : p.attributes) hash = hash_of(values, hash_of(name, hash + 1));
-  return hash;
+  return hash_of(p.diameter, hash + 1);
 }
 
 std::uint64_t kinds_hash(const Particles& p) {
@@ -42,6 +43,9 @@ std::uint64_t kinds_hash(const Particles& p) {
   kinds.reserve(2 * std::size_t(p.size()));
   for (const Position& position : p.by_id(p.position)) kinds.push_back(position.type());
   for (const Real4& velocity : p.by_id(p.velocity)) kinds.push_back(velocity.w);
+  if (p.orientations)
+    for (const Real4& moment : p.by_id(p.orientations->moment))
+      kinds.insert(kinds.end(), {moment.x, moment.y, moment.z});
   return hash_of(kinds) | 1;
 }
 
@@ -53,22 +57,21 @@ std::uint64_t topology_hash(const Topology& t) {
   std::vector<double> numbers;
   for (const Topology::Constraint& c : t.constraints)
     numbers.insert(numbers.end(), {double(c.a), double(c.b), c.length});
+  for (const Vec3<double>& site : t.site) numbers.insert(numbers.end(), {site.x, site.y, site.z});
+  hash = hash_of_bytes(t.body, hash + 1);
+  hash = hash_of_bytes(t.molecule, hash + 1);
   return hash_of(numbers, hash + 1);
 }
 
 std::uint64_t forces_hash(Simulation& s) {
   std::uint64_t hash = 0;
+  for (const Group& group : s.particles.groups)
+    if (!group.changes()) hash = hash_of_bytes(group.members(), hash_of(group.name(), hash + 1));
   for (const auto& force : s.forces) {
     Archive archive = Archive::saving();
     force->state(archive);
     for (const auto& [name, record] : archive.records())
       hash = hash_of_bytes(record.bytes, hash_of(name, hash + 1));
-    const GroupMask group = force->group();
-    if (!group) continue;
-    std::vector<std::uint8_t> members(std::size_t(s.particles.size()));
-    s.device().memory().copy_out(members.data(), group.value, members.size());
-    for (std::uint8_t& member : members) member = member == group.member;
-    hash = hash_of_bytes(members, hash + 1);
   }
   return hash;
 }

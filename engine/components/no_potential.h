@@ -1,10 +1,11 @@
-// Forces that are of no potential: no energy says where particles are more likely.
+// Forces, and integrators that drive particles, of no potential: no energy says where particles are
+// more likely.
 #pragma once
 
 namespace perrin {
 
-/// What a Force derives from as well that does work without a potential, and has no part in the
-/// potential energy. What decides by energies, as Monte Carlo does, cannot take it.
+/// What a Force or an Integrator derives from as well that does work without a potential, and has no
+/// part in the potential energy. What decides by energies, as Monte Carlo does, cannot take it.
 class NoPotential {
  public:
   virtual ~NoPotential() = default;

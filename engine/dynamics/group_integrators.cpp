@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "engine/components/box_mover.h"
+#include "engine/components/no_potential.h"
 #include "engine/components/registry.h"
 #include "engine/components/stage_context.h"
 #include "engine/device/parallel.h"
@@ -692,6 +693,14 @@ void GroupIntegrators::state(Archive& archive) {
     const Archive::Scope scope(archive, fmt::format("group{}", k));
     members_[k]->integrator->state(archive);
   }
+}
+
+bool works_without_potential(const Integrator& integrator) {
+  if (dynamic_cast<const NoPotential*>(&integrator)) return true;
+  const auto* const several = dynamic_cast<const GroupIntegrators*>(&integrator);
+  return several && std::ranges::any_of(several->members_, [](const auto& member) {
+           return works_without_potential(*member->integrator);
+         });
 }
 
 }  // namespace perrin

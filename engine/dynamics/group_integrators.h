@@ -75,6 +75,7 @@ class GroupIntegrators final : public Integrator, public AttributeReader, privat
   BoxMover* box_mover() const override;
   std::string objection(const Force& force) const override;
   void state(Archive& archive) override;
+  friend bool works_without_potential(const Integrator& integrator);
 
  private:
   struct Member {
@@ -117,5 +118,8 @@ class GroupIntegrators final : public Integrator, public AttributeReader, privat
   bool nobody_has_done_it_ = false;  // what the integrators meet for
   int watched_ = 0;                  // rounds that are still to be watched
 };
+
+/// Whether it does (NoPotential), or one of those that it consists of.
+bool works_without_potential(const Integrator& integrator);
 
 }  // namespace perrin

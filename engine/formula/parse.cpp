@@ -59,14 +59,23 @@ class Parser {
     return std::min(text_.find(';', from), text_.size());
   }
 
+  /// Whether a character of UTF-8 goes on with this byte.
+  bool within_character(std::size_t at) const {
+    return at < text_.size() && (static_cast<unsigned char>(text_[at]) & 0xc0) == 0x80;
+  }
   [[noreturn]] void fail(std::size_t at, const std::string& what) const {
-    throw UserError(fmt::format("{}, at character {}: {} >>> {}", what, at + 1, text_.substr(0, at),
+    std::size_t number = 1;
+    for (std::size_t k = 0; k < at; ++k) number += within_character(k) ? 0 : 1;
+    throw UserError(fmt::format("{}, at character {}: {} >>> {}", what, number, text_.substr(0, at),
                                 text_.substr(std::min(at, text_.size()))));
   }
   [[noreturn]] void expected(const std::string& what) {
     skip();
-    fail(at_, at_ < end_ ? fmt::format("expected {}, got \"{}\"", what, text_[at_])
-                         : fmt::format("expected {}, but the text ends", what));
+    std::size_t next = at_ + 1;
+    while (within_character(next)) ++next;
+    fail(at_, at_ < end_
+                  ? fmt::format("expected {}, got \"{}\"", what, text_.substr(at_, next - at_))
+                  : fmt::format("expected {}, but the text ends", what));
   }
 
   void skip() {

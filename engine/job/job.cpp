@@ -39,6 +39,13 @@ std::string own_device(const std::string& name) {
   return fmt::format("cuda:{}", world.host_rank() % gpus);
 }
 
+/// Throws UserError for a name that is none. GPUs need not be there.
+void check_device_name(const std::string& name) {
+  const bool numbered = name.starts_with("cuda:") && name.size() > 5 && name.size() < 10 &&
+                        name.find_first_not_of("0123456789", 5) == std::string::npos;
+  if (name != "cuda" && !numbered) (void)Device::parse(name);
+}
+
 std::string device_text(const Device& device) {
   const int processes = Communicator::world().count();
   return (processes > 1 ? fmt::format("{} processes, each ", processes) : "") +
@@ -233,13 +240,13 @@ void Job::choose_device() {
   context_.seed = *settings_.seed;
   const bool from_command_line = !options_.device.empty();
   try {
+    const std::string& name = from_command_line ? options_.device : settings_.device;
+    if (options_.validating) check_device_name(name);
     // Validating needs no GPU.
-    const Device device =
-        options_.validating ? Device::cpu(options_.threads)
-        : options_.given_device
-            ? *options_.given_device
-            : Device::parse(own_device(from_command_line ? options_.device : settings_.device),
-                            options_.threads);
+    const Device device = options_.validating ? Device::cpu(options_.threads)
+                          : options_.given_device
+                              ? *options_.given_device
+                              : Device::parse(own_device(name), options_.threads);
     DeviceRole role = device.role();  // it may be one of a batch
     role.least_share = settings_.processes.particles;
     context_.device = device.with(std::move(role));
@@ -589,6 +596,8 @@ void Job::describe_itself() {
   parts_.output_directory = options_.output_directory;
   parts_.seed = context_.seed;
   for (const auto& f : settings_.forces) parts_.forces_record += record_component(f).dump();
+  for (const auto& [name, formula] : configuration_.attribute_changes)
+    parts_.forces_record += name + formula;
   if (parts_.simulation)
     for (const auto& f : parts_.simulation->forces) parts_.forces_record += f->traits().fingerprint;
   parts_.quiet = options_.quiet;

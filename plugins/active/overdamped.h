@@ -10,6 +10,7 @@
 #include "displacement.h"
 #include "engine/components/attribute_reader.h"
 #include "engine/components/integrator.h"
+#include "engine/components/no_potential.h"
 #include "engine/components/setup.h"
 #include "engine/components/stage_context.h"
 #include "integrators/particle_steps.h"
@@ -18,7 +19,7 @@
 
 namespace perrin::active {
 
-class Overdamped : public Integrator, public AttributeReader {
+class Overdamped : public Integrator, public AttributeReader, public NoPotential {
  public:
   double timestep() const override { return dt_; }
   Motion motion() const override {

@@ -616,6 +616,45 @@ class Ensemble(JobCase):
             accepted = int(done.stdout.split("exchange  0 and 1: ")[1].split()[0])
             self.assertEqual(accepted > 20, many, done.stdout)
 
+    def test_systems_of_one_temperature_exchange(self):
+        """By min(1, exp(0)): a ladder is not blocked where two rungs are alike."""
+        stage = langevin(80, timestep=0.001)
+        done = self.run_job(job({"vary": {TEMPERATURE: [1.0, 1.0],
+                                          "stages[0].integrator.friction": [0.5, 2.0]},
+                                 "exchange": {"every": 10}}, stage))
+        self.assertIn("exchange  0 and 1: 3 of 3 accepted", done.stdout)
+
+    def test_exchange_needs_a_potential(self):
+        """And members, attributes and bodies that are those of both systems."""
+        rods = {"types": {"C": 1}, "structure": "sc", "density": 0.05, "cells": [4, 4, 4],
+                "type": "lattice"}
+        bodies = {"C": {"sites": [{"type": "S", "at": [x, 0, 0]} for x in (0.5, -0.5)],
+                        "moments_of_inertia": [0, 1, 1]}}
+        sites = {**LJ, "mixing": "lorentz_berthelot", "pairs": [
+            {"types": [t, t], "epsilon": e, "sigma": 1} for t, e in (("S", 1), ("C", 0))]}
+        turning = langevin(20)
+        turning["integrator"]["rotational_friction"] = 1
+        push = {"type": "constant_force", "types": ["A"], "force": [0.1, 0, 0]}
+        swim = {"type": "md", "steps": 20, "integrator": {
+            "type": "active_brownian", "timestep": 1e-4, "temperature": 1, "friction": 1,
+            "speed": 1, "rotational_diffusion": 1}}
+        for vary, stage, more, said in (
+                ({}, langevin(20), {"forces": [LJ, push]}, "constant_force along x, a periodic"),
+                ({}, langevin(20), {"forces": [LJ, {**push, "on": "h"}], "groups": {
+                    "h": {"formula": "x > 0", "every": 5}}}, "are chosen anew while the job"),
+                ({}, swim, {"orientations": {"start": "random"}}, "drives particles by no"),
+                ({"attributes.diameter.default": [1.0, 1.1]}, langevin(20),
+                 {"attributes": {"diameter": {"default": 1}}}, "attributes or diameters"),
+                ({"bodies.C.sites[0].at": [[0.5, 0, 0], [0.6, 0, 0]]}, turning,
+                 {"bodies": bodies, "system": rods, "forces": [sites]}, "rigid bodies differ"),
+                ({"bodies.C.moments_of_inertia": [[0, 1, 1], [0, 2, 2]]}, turning,
+                 {"bodies": bodies, "system": rods, "forces": [sites]}, "or moments of inertia")):
+            with self.subTest(said):
+                what = job({"count": 2, "vary": vary, "exchange": {"every": 5}}, stage, **more)
+                done = self.try_job(what, "--overwrite")
+                self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+                self.assertIn(said, done.stderr)
+
     def test_particles_that_cannot_be_exchanged(self):
         what = job({"vary": {TEMPERATURE: [1.0, 1.1]}, "exchange": {"every": 5}}, langevin(20))
         for more, said in (({"reservoir": {"A": 10}}, "would need a chemical potential"),

@@ -191,6 +191,14 @@ class Words(unittest.TestCase):
             self.assertLessEqual(len(said.splitlines()), 102)
         self.assertRegex(said, "and 3900 more\n$")
 
+    def test_values_out_of_their_range(self):
+        for more, said in (({"device": "gpu"}, 'device: unknown device "gpu": expected auto, cpu'),
+                           ({"device": "cuda:x"}, 'device: unknown device "cuda:x"'),
+                           ({"seed": 2 ** 64}, "seed: must be an integer from 0 to 18446744073709"),
+                           ({"seed": 1e17}, "seed: must be written out in digits")):
+            self.refused(re.escape(said), "validate", self.write({**JOB, **more}))
+        self.assertEqual(self.perrin("validate", self.write({**JOB, "device": "cuda:3"}))[0], 0)
+
     def test_formulas(self):
         def with_energy(energy, **parameters):
             return {**JOB, "forces": [{"type": "pair_formula", "energy": energy, "cutoff": 2,

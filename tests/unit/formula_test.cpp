@@ -107,6 +107,8 @@ TEST(Formula, MistakesAreShownWhereTheyAre) {
       {"", "expected a number, a name or \"(\", but the text ends, at character 1"},
       {"4*(r", "expected \")\", but the text ends, at character 5: 4*(r >>> "},
       {"4*)r", "expected a number, a name or \"(\", got \")\", at character 3: 4* >>> )r"},
+      {"r^σσ + 1", "got \"σ\", at character 3: r^ >>> σσ"},
+      {"r^2*(1 + σ)", "got \"σ\", at character 10"},
       {"r r", "expected an operator, got \"r\", at character 3"},
       {"2*snh(r)", "unknown function \"snh\"; did you mean \"sinh\"?, at character 3"},
       {"min(r)", "min takes 2 arguments, got 1"},
