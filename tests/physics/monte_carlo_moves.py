@@ -287,7 +287,8 @@ class Moves(JobCase):
     def test_a_fluid_at_constant_pressure(self):
         """Density, energy and chemical potential of J. Kolafa, I. Nezbeda, Fluid Phase Equilib.
         100, 1 (1994) at T = 2, P = 1.0739, where the density is 0.5; to these 0.5 % is granted, to
-        the chemical potential 0.01."""
+        the chemical potential 0.01 (that of M. Thol et al., J. Phys. Chem. Ref. Data 45, 023101
+        (2016), is -0.556)."""
         pairs = {"type": "lennard_jones", "cutoff": 3.0, "tail": True, "pairs": PAIR}
         fluid = {"type": "lattice", "structure": "fcc", "density": 0.48, "cells": [5] * 3}
         moves = {"translation": {"displacement": 0.3},
