@@ -5,8 +5,9 @@
 
 namespace perrin {
 
-/// Beside Observer. A job is refused where a stage in which it acts has no heat bath (or baths of
-/// different temperatures).
+/// Beside Observer, of one that measures a chemical potential. A job is refused where a stage in
+/// which it acts has no heat bath (or baths of different temperatures), and warned of one in which
+/// particles are driven by no potential.
 class HeatBathUser {
  public:
   virtual ~HeatBathUser() = default;

@@ -14,6 +14,8 @@
 #include "engine/components/acts_by_coulomb.h"
 #include "engine/components/acts_in_place_of.h"
 #include "engine/components/heat_bath_user.h"
+#include "engine/components/no_potential.h"
+#include "engine/dynamics/group_integrators.h"
 #include "engine/dynamics/velocity_checks.h"
 #include "engine/job/job.h"
 #include "engine/run/md_stage.h"
@@ -279,10 +281,25 @@ void Job::check_strides() {
 }
 
 void Job::check_heat_baths() {
+  const bool driven = std::ranges::any_of(forces_, [](const auto& force) {
+    return dynamic_cast<const NoPotential*>(force.get()) != nullptr;
+  });
   for (std::size_t i = 0; i < parts_.observers.size(); ++i) {
     const auto* const user = dynamic_cast<const HeatBathUser*>(parts_.observers[i].get());
-    if (!user || i >= parts_.observer_stages.size() || user->missing_temperature().empty())
-      continue;
+    if (!user || i >= parts_.observer_stages.size()) continue;
+    for (std::size_t k = 0; k < parts_.stages.size(); ++k) {
+      const Integrator* const integrator =
+          parts_.stages[k] ? parts_.stages[k]->integrator() : nullptr;
+      if (!integrator || !acts_in(parts_.observer_stages[i], k) ||
+          !(driven || works_without_potential(*integrator)))
+        continue;
+      warn(settings_.observers[i].path,
+           fmt::format("in stage \"{}\" particles are driven by no potential, and energies do not "
+                       "say how likely they are: what it measures is no chemical potential",
+                       parts_.stage_names.at(k)));
+      break;
+    }
+    if (user->missing_temperature().empty()) continue;
     for (std::size_t k = 0; k < parts_.stages.size(); ++k) {
       const Integrator* const integrator =
           parts_.stages[k] ? parts_.stages[k]->integrator() : nullptr;

@@ -353,6 +353,11 @@ class MonteCarlo(JobCase):
         self.refused(late, r'observers\[1\]\.temperature: is missing, and stage "free" has no heat')
         for right in ({"stages": ["bath"]}, {"temperature": 2}):
             self.run_job({**late, "observers": [widom | right]})
+        push = {"type": "active_force", "types": ["A"], "force": 1}
+        driven = {**late, "forces": [LJ, push], "orientations": {"start": "random"},
+                  "observers": [widom | {"stages": ["bath"]}]}
+        self.assertIn('observers[1]: warning: in stage "bath" particles are driven by no potential',
+                      self.run_job(driven).stderr)
         late["observers"] = [widom | {"temperature": 2}]
         late["system"]["types"] = {"A": 1, "B": 1}
         late["forces"] = [{**LJ, "tail": True, "mixing": "geometric", "pairs": [
