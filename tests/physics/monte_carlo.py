@@ -353,8 +353,7 @@ class MonteCarlo(JobCase):
         self.refused(late, r'observers\[1\]\.temperature: is missing, and stage "free" has no heat')
         for right in ({"stages": ["bath"]}, {"temperature": 2}):
             self.run_job({**late, "observers": [widom | right]})
-        push = {"type": "active_force", "types": ["A"], "force": 1}
-        driven = {**late, "forces": [LJ, push], "orientations": {"start": "random"},
+        driven = {**late, "forces": [LJ, {"type": "periodic_shear", "amplitude": 0.1}],
                   "observers": [widom | {"stages": ["bath"]}]}
         self.assertIn('observers[1]: warning: in stage "bath" particles are driven by no potential',
                       self.run_job(driven).stderr)
