@@ -14,7 +14,6 @@
 #include "engine/components/acts_by_coulomb.h"
 #include "engine/components/acts_in_place_of.h"
 #include "engine/components/heat_bath_user.h"
-#include "engine/components/no_potential.h"
 #include "engine/dynamics/group_integrators.h"
 #include "engine/dynamics/velocity_checks.h"
 #include "engine/job/job.h"
@@ -281,9 +280,6 @@ void Job::check_strides() {
 }
 
 void Job::check_heat_baths() {
-  const bool driven = std::ranges::any_of(forces_, [](const auto& force) {
-    return dynamic_cast<const NoPotential*>(force.get()) != nullptr;
-  });
   for (std::size_t i = 0; i < parts_.observers.size(); ++i) {
     const auto* const user = dynamic_cast<const HeatBathUser*>(parts_.observers[i].get());
     if (!user || i >= parts_.observer_stages.size()) continue;
@@ -291,7 +287,7 @@ void Job::check_heat_baths() {
       const Integrator* const integrator =
           parts_.stages[k] ? parts_.stages[k]->integrator() : nullptr;
       if (!integrator || !acts_in(parts_.observer_stages[i], k) ||
-          !(driven || works_without_potential(*integrator)))
+          !works_without_potential(*integrator))
         continue;
       warn(settings_.observers[i].path,
            fmt::format("in stage \"{}\" particles are driven by no potential, and energies do not "

@@ -353,8 +353,10 @@ class MonteCarlo(JobCase):
         self.refused(late, r'observers\[1\]\.temperature: is missing, and stage "free" has no heat')
         for right in ({"stages": ["bath"]}, {"temperature": 2}):
             self.run_job({**late, "observers": [widom | right]})
-        driven = {**late, "forces": [LJ, {"type": "periodic_shear", "amplitude": 0.1}],
-                  "observers": [widom | {"stages": ["bath"]}]}
+        swim = {"type": "active_brownian", "timestep": 1e-4, "temperature": 1, "friction": 1,
+                "speed": 1, "rotational_diffusion": 1}
+        driven = job(lattice(4, 0.8), [LJ], {**bath, "integrator": swim}, observers=[widom],
+                     orientations={"start": "random"})
         self.assertIn('observers[1]: warning: in stage "bath" particles are driven by no potential',
                       self.run_job(driven).stderr)
         late["observers"] = [widom | {"temperature": 2}]
