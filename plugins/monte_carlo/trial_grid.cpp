@@ -113,7 +113,7 @@ Vec3<std::int32_t> TrialGrid::colour(int k) const {
 }
 
 std::vector<TrialCells> TrialGrid::sort(const StepContext& context, const RunKey& key,
-                                        std::uint32_t round) {
+                                        std::uint32_t round, bool moved) {
   // Shifts and the order of colours are those of this sweep, whatever the particles do.
   auto random = keyed<Philox>(key, context.step(), TrialMove::none, round);
   for (int axis = 0; axis < 3; ++axis) grid_.shift[axis] = random.next();
@@ -123,26 +123,31 @@ std::vector<TrialCells> TrialGrid::sort(const StepContext& context, const RunKey
     std::swap(order[k], order[random.next() % (k + 1)]);
 
   TrialCells view = cells();
-  const Device& device = context.device();
-  const Particles& particles = context.particles;
-  const std::int64_t n = particles.size();
-  // Ranking the particles of a cell by their ids takes the square of their number. On the CPU what
-  // is sorted keeps its order: in cells of many, ids are sorted.
-  const bool crowded = !device.is_cuda() && n > 32 * view.count();
-  const std::uint32_t *const id = particles.id.data(),
-                             *const index = crowded ? particles.index.data() : nullptr;
-  for_each(device, "cells of trial moves", n,
-           FindCells{view, particles.position.data(), id, index, sort_.counter(), first_absent_,
-                     std::uint32_t(hidden_)});
-  sort_.distribute();
-  for_each(device, "particles by cells", n,
-           PutInCells{sort_.rank(id), particles.position.data(), id, index, view});
+  if (moved || view.count() > 1) put_in_cells(context, view);
   std::vector<TrialCells> of_colours;
   for (const int k : order) {
     view.colour = colour(k);
     of_colours.push_back(view);
   }
   return of_colours;
+}
+
+void TrialGrid::put_in_cells(const StepContext& context, const TrialCells& view) {
+  const Device& device = context.device();
+  const Particles& particles = context.particles;
+  const std::int64_t n = particles.size();
+  // Ranking the particles of a cell by their ids takes the square of their number. On the CPU what
+  // is sorted keeps its order: in cells of many, ids are sorted.
+  const bool crowded = !device.is_cuda() && n > 32 * view.count();
+  const std::uint32_t *const id = particles.id.data(), *const index = crowded
+                                                                          ? particles.index.data()
+                                                                          : nullptr;
+  for_each(device, "cells of trial moves", n,
+           FindCells{view, particles.position.data(), id, index, sort_.counter(), first_absent_,
+                     std::uint32_t(hidden_)});
+  sort_.distribute();
+  for_each(device, "particles by cells", n,
+           PutInCells{sort_.rank(id), particles.position.data(), id, index, view});
 }
 
 std::uint32_t TrialGrid::fullest() {
