@@ -294,10 +294,12 @@ def compare(case, programs, options):
     rows = {}
     for name, (write, program) in ways.items():
         case.pairs = "true" if options.pair_energy else "false"
-        rows[name] = {"trials": enough(write, program, case.particles, options.seconds), "each": []}
+        trials = enough(write, program, case.particles, options.seconds)
+        rows[name] = {"trials": trials, "each": []}
     for _ in range(options.repeats):
         for name, (write, program) in ways.items():
-            took, part, count, energy = measure(write, program, case.particles, rows[name]["trials"])
+            took, part, count, energy = measure(write, program, case.particles,
+                                                rows[name]["trials"])
             skip = len(count) // 5
             count, energy = numpy.array(count[skip:], float), numpy.array(energy[skip:], float)
             rows[name]["each"].append(round(1e6 * took, 4))

@@ -341,6 +341,24 @@ def test_velocities(tmp_path, lines, wanted):
     np.testing.assert_allclose(v[:70], np.tile(wanted, (70, 1)), atol=1e-12)
 
 
+@pytest.mark.parametrize("types, kind", [(1, "lattice"), (2, "file")])
+def test_whole_lattices(tmp_path, types, kind):
+    """The system `lattice` has the types of its particles alone, and forces name all."""
+    result = job_of(tmp_path, f"""lattice fcc 0.8
+region box block 0 4 0 4 0 4
+create_box {types} box
+create_atoms {types} box
+mass * 1.5
+pair_style lj/cut 2.5
+pair_coeff * * 1 1
+fix 1 all nve
+run 1
+""")
+    assert not result.not_understood, result.not_understood
+    assert result.job["system"]["type"] == kind
+    assert len(result.job["forces"][0]["pairs"]) == types * (types + 1) // 2
+
+
 @pytest.mark.parametrize("group", ["late subtract few few", "late empty", "late id 500:600"])
 def test_groups_without_particles(tmp_path, group):
     """Nothing moves or holds them; a job has no such groups."""
