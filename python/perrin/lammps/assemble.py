@@ -224,8 +224,8 @@ def whole_lattice(script, atoms):
     and nobody asks where an id is."""
     lattice = script.lattice
     if not script.whole or script.types > 1 or script.dimension == 2 or not lattice.simple or \
-            lattice.style not in ("sc", "bcc", "fcc") or any("ids" in g or "box" in g
-                                         for g in script.used_groups.values()):
+            lattice.style not in ("sc", "bcc", "fcc") or \
+            any("ids" in g or "box" in g for g in script.used_groups.values()):
         return None
     cells = (atoms.high - atoms.low) / lattice.scale
     if abs(cells - cells.round()).max() > 1e-6:
