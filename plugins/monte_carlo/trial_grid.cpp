@@ -139,9 +139,8 @@ void TrialGrid::put_in_cells(const StepContext& context, const TrialCells& view)
   // Ranking the particles of a cell by their ids takes the square of their number. On the CPU what
   // is sorted keeps its order: in cells of many, ids are sorted.
   const bool crowded = !device.is_cuda() && n > 32 * view.count();
-  const std::uint32_t *const id = particles.id.data(), *const index = crowded
-                                                                          ? particles.index.data()
-                                                                          : nullptr;
+  const std::uint32_t* const id = particles.id.data();
+  const std::uint32_t* const index = crowded ? particles.index.data() : nullptr;
   for_each(device, "cells of trial moves", n,
            FindCells{view, particles.position.data(), id, index, sort_.counter(), first_absent_,
                      std::uint32_t(hidden_)});
