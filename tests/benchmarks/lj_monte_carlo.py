@@ -114,10 +114,12 @@ class Case:
                 made = file[f"observables/{self.move}_trials/value"][:]
                 part = file[f"observables/{self.move}/value"][:]
                 there = numpy.isfinite(made) & numpy.isfinite(part)
+                # Of all sweeps, by those that rows are of.
+                whole = -(-trials // n) / (10 * there.sum()) if there.any() else 1
                 energy = thermo["observables/potential_energy/value"][:]
                 count = thermo["observables/particles/value"][:] \
                     if self.move == "insertion" else numpy.full(len(energy), n)
-            return made[there].sum(), (made * part)[there].sum(), count, energy
+            return whole * made[there].sum(), whole * (made * part)[there].sum(), count, energy
 
         return [program, "run", "job.json", "--overwrite", "--quiet", "--device", "cpu",
                 "--threads", "1", "--output-dir", "out" if start else "start"], read
@@ -142,7 +144,6 @@ class Case:
         with open("in.lammps", "w") as out:
             out.write(f"""units lj
 atom_style atomic
-atom_modify map array
 read_data start.data
 pair_style lj/cut {CUTOFF}
 {coefficients}neighbor 0.3 bin
@@ -278,7 +279,8 @@ def measure(write, program, few, many):
     command, read = write(program, many)
     long = seconds(command)
     made, accepted, count, energy = read()
-    return (long - short) / (many - few), accepted / max(made, 1), count, energy
+    # Swaps of particles of one type are no trials.
+    return (long - short) / (many - few) * many / made, accepted / made, count, energy
 
 
 def compare(case, programs, options):
