@@ -210,9 +210,10 @@ void Insertion::sweep(StepContext& s, double kt) {
   if (s.particles.box_state.moves()) fit(s);
   find_free(s);
   const auto rounds = std::uint32_t((settings_.trials + grid_.active() - 1) / grid_.active());
+  bool changed = true;
   for (std::uint32_t round = 0; round < rounds; ++round) {
-    try_all(s, grid_.sort(s, key(s), round).front(), round, kt);
-    change(s, round, kt);
+    try_all(s, grid_.sort(s, key(s), round, changed).front(), round, kt);
+    changed = change(s, round, kt);
   }
 }
 
@@ -256,10 +257,10 @@ void Insertion::try_all(StepContext& s, const TrialCells& cells, std::uint32_t r
   apply(s, hidden);
 }
 
-/// By what was accepted, in the order of the cells.
-void Insertion::change(StepContext& s, std::uint32_t round, double kt) {
+/// By what was accepted, in the order of the cells. Whether anything was.
+bool Insertion::change(StepContext& s, std::uint32_t round, double kt) {
   const std::vector<std::uint32_t> outcome = outcome_.to_host();
-  if (std::ranges::count(outcome, nothing) == std::ptrdiff_t(outcome.size())) return;
+  if (std::ranges::count(outcome, nothing) == std::ptrdiff_t(outcome.size())) return false;
   const std::vector<TrialMove> moves = energies_.moves_on_host();
   const std::vector<Real4> turns = bodies_.has_any() ? bodies_.turns() : std::vector<Real4>{};
   const int dimension = s.particles.box.dimension;
@@ -292,6 +293,7 @@ void Insertion::change(StepContext& s, std::uint32_t round, double kt) {
   }
   apply(s, changes);
   free_.insert(gone.begin(), gone.end());
+  return true;
 }
 
 /// The first one from `next_` on.

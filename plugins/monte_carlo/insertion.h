@@ -92,7 +92,7 @@ class Insertion final : public Move {
   void fit(const StepContext& context);
   void find_free(const StepContext& context);
   void try_all(StepContext& context, const TrialCells& cells, std::uint32_t round, double kt);
-  void change(StepContext& context, std::uint32_t round, double kt);
+  bool change(StepContext& context, std::uint32_t round, double kt);
   void apply(StepContext& context, const std::vector<ComingOrGoing>& changes);
   std::uint32_t take_free();
   /// Who comes and goes with a particle, by its id: itself, or the whole body.

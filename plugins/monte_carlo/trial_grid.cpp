@@ -15,24 +15,26 @@ namespace {
 struct FindCells {
   TrialCells cells;
   const Position* position;
-  const std::uint32_t* id;
+  const std::uint32_t *id, *index;  // index != nullptr: things are ids, else places in memory
   CellCounter counter;
   std::uint32_t first_absent, hidden;
-  PERRIN_HD void operator()(std::int64_t i) const {
+  PERRIN_HD void operator()(std::int64_t thing) const {
+    const std::int64_t i = index ? index[thing] : thing;
     const Position p = position[i];
-    counter(i, p.type() < first_absent ? std::uint32_t(cells.key(cells.cell_of(p)))
-                                       : std::uint32_t(cells.count()) + id[i] % hidden);
+    counter(thing, p.type() < first_absent ? std::uint32_t(cells.key(cells.cell_of(p)))
+                                           : std::uint32_t(cells.count()) + id[i] % hidden);
   }
 };
 
 struct PutInCells {
   CellRank rank;
   const Position* position;
-  const std::uint32_t* id;
+  const std::uint32_t *id, *index;  // as of FindCells; ids are in order as they are
   TrialCells cells;
   PERRIN_HD void operator()(std::int64_t k) const {
     std::uint32_t place = 0;
-    const std::uint32_t slot = rank(k, place);
+    const std::uint32_t slot = index ? std::uint32_t(k) : rank(k, place);
+    if (index) place = index[rank.member[k]];
     cells.position[slot] = position[place];
     cells.place[slot] = place;
     cells.id[slot] = id[place];
@@ -111,7 +113,7 @@ Vec3<std::int32_t> TrialGrid::colour(int k) const {
 }
 
 std::vector<TrialCells> TrialGrid::sort(const StepContext& context, const RunKey& key,
-                                        std::uint32_t round) {
+                                        std::uint32_t round, bool moved) {
   // Shifts and the order of colours are those of this sweep, whatever the particles do.
   auto random = keyed<Philox>(key, context.step(), TrialMove::none, round);
   for (int axis = 0; axis < 3; ++axis) grid_.shift[axis] = random.next();
@@ -120,23 +122,31 @@ std::vector<TrialCells> TrialGrid::sort(const StepContext& context, const RunKey
   for (auto k = std::uint32_t(order.size()) - 1; k > 0; --k)
     std::swap(order[k], order[random.next() % (k + 1)]);
 
-  const Device& device = context.device();
-  const Particles& particles = context.particles;
   TrialCells view = cells();
-  const std::int64_t n = particles.size();
-  for_each(device, "cells of trial moves", n,
-           FindCells{view, particles.position.data(), particles.id.data(), sort_.counter(),
-                     first_absent_, std::uint32_t(hidden_)});
-  sort_.distribute();
-  for_each(device, "particles by cells", n,
-           PutInCells{sort_.rank(particles.id.data()), particles.position.data(),
-                      particles.id.data(), view});
+  if (moved || view.count() > 1) put_in_cells(context, view);
   std::vector<TrialCells> of_colours;
   for (const int k : order) {
     view.colour = colour(k);
     of_colours.push_back(view);
   }
   return of_colours;
+}
+
+void TrialGrid::put_in_cells(const StepContext& context, const TrialCells& view) {
+  const Device& device = context.device();
+  const Particles& particles = context.particles;
+  const std::int64_t n = particles.size();
+  // Ranking the particles of a cell by their ids takes the square of their number. On the CPU what
+  // is sorted keeps its order: in cells of many, ids are sorted.
+  const bool crowded = !device.is_cuda() && n > 32 * view.count();
+  const std::uint32_t* const id = particles.id.data();
+  const std::uint32_t* const index = crowded ? particles.index.data() : nullptr;
+  for_each(device, "cells of trial moves", n,
+           FindCells{view, particles.position.data(), id, index, sort_.counter(), first_absent_,
+                     std::uint32_t(hidden_)});
+  sort_.distribute();
+  for_each(device, "particles by cells", n,
+           PutInCells{sort_.rank(id), particles.position.data(), id, index, view});
 }
 
 std::uint32_t TrialGrid::fullest() {

@@ -18,9 +18,10 @@ class TrialGrid {
   bool fit(const Particles& particles, double range);
   /// The cells of a sweep, shifted by a random vector, with all particles in them that are there
   /// (is_absent()): those of each colour, in random order. Device work. What is random is that of
-  /// the step and of the round in it.
+  /// the step and of the round in it. `moved`: whether a particle has since the last time; if none
+  /// has, one cell is left as it is.
   std::vector<TrialCells> sort(const StepContext& context, const RunKey& key,
-                               std::uint32_t round = 0);
+                               std::uint32_t round = 0, bool moved = true);
   /// Of the fullest cell. Waits.
   std::uint32_t fullest();
   /// Of a colour.
@@ -32,6 +33,7 @@ class TrialGrid {
  private:
   TrialCells cells();
   Vec3<std::int32_t> colour(int k) const;
+  void put_in_cells(const StepContext& context, const TrialCells& view);
 
   TrialCells grid_{};       // without addresses
   bool unlimited_ = false;  // the range

@@ -249,6 +249,25 @@ class Insertion(JobCase):
 
     # -- mistakes ----------------------------------------------------------------------------------
 
+    def test_one_cell_of_many(self):
+        """A box that is one cell of trials: who moves in which order does not depend on the order
+        in memory."""
+        found = []
+        for traversal in ("verlet_list", "standard"):
+            self.run_job(job(random({"A": 250}, [8] * 3, min_distance=0.8), {"A": 200}, [LJ],
+                             stage(5, translation={"displacement": 0.2},
+                                   insertion=[insertion(0.1, 300)]),
+                             stage(5, insertion=[insertion(0.1, 300)]), neighbors={
+                                 "traversal": traversal},
+                             observers=[{"type": "trajectory", "stride": 10,
+                                         "precision": "double"}]))
+            with h5py.File(self.path("trajectory.h5")) as h:
+                found.append([h["particles/all"][f"{name}/value"][-1]
+                              for name in ("id", "position")])
+            self.assertTrue((found[0][0] != numpy.arange(450)).any())
+        for a, b in zip(*found):
+            numpy.testing.assert_array_equal(a, b)
+
     def test_mistakes_are_told(self):
         start, moves = random({"A": 20}, [8] * 3), {"translation": {"displacement": 0.3}}
         put = {"insertion": [insertion(0.1)]}

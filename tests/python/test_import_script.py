@@ -339,3 +339,97 @@ def test_velocities(tmp_path, lines, wanted):
     rows = (tmp_path / "job.data").read_text().partition("Velocities")[2].strip().split("\n")
     v = np.array([[float(w) for w in row.split()[1:4]] for row in rows])
     np.testing.assert_allclose(v[:70], np.tile(wanted, (70, 1)), atol=1e-12)
+
+
+@pytest.mark.parametrize("types, kind", [(1, "lattice"), (2, "file")])
+def test_whole_lattices(tmp_path, types, kind):
+    """The system `lattice` has the types of its particles alone, and forces name all."""
+    result = job_of(tmp_path, f"""lattice fcc 0.8
+region box block 0 4 0 4 0 4
+create_box {types} box
+create_atoms {types} box
+mass * 1.5
+pair_style lj/cut 2.5
+pair_coeff * * 1 1
+fix 1 all nve
+run 1
+""")
+    assert not result.not_understood, result.not_understood
+    assert result.job["system"]["type"] == kind
+    assert len(result.job["forces"][0]["pairs"]) == types * (types + 1) // 2
+
+
+@pytest.mark.parametrize("group", ["late subtract few few", "late empty", "late id 500:600"])
+def test_groups_without_particles(tmp_path, group):
+    """Nothing moves or holds them; a job has no such groups."""
+    result = job_of(tmp_path, liquid(f"group {group}\nfix 2 few langevin 1 1 1 7\n"
+                                     "fix 3 late nve\nfix 4 late langevin 1 1 1 7\n"
+                                     "fix 5 late rigid/small molecule\n"
+                                     "fix 6 late setforce 0 0 0"))
+    assert not result.not_understood, result.not_understood
+    assert sum("the group late has no particles" in why for _, why in result.changed) == 4
+    assert "late" not in result.job["groups"] and "late" not in str(result.job["stages"])
+
+
+OF_FIXES = """data with sections of fixes
+
+4 atoms
+2 atom types
+0 8 xlo xhi
+0 8 ylo yhi
+0 8 zlo zhi
+
+Atoms # atomic
+
+4 1 1 1 1
+2 2 2 2 2
+3 1 3 3 3
+1 2 4 4 4
+
+KIND-Info
+
+3 5 7 -1
+1 6 8 -2
+2 5 7 -3
+4 5 0 -4
+
+Molecules
+
+1 9
+2 9
+4 5
+3 5
+
+Velocities
+
+1 1 0 0
+2 2 0 0
+3 3 0 0
+4 4 0 0
+"""
+WITH_SECTIONS = """units lj
+fix one all property/atom i_kind mol i_more ghost yes
+read_data of.data fix one NULL KIND-Info%s
+pair_style lj/cut 2.5
+pair_coeff * * 1 1
+group pair molecule 7
+fix 1 pair nve
+run 1
+"""
+
+
+def test_sections_of_fixes(tmp_path):
+    """Those of fix property/atom, of which numbers of molecules are read; others are listed."""
+    (tmp_path / "of.data").write_text(OF_FIXES)
+    result = job_of(tmp_path, WITH_SECTIONS % "")
+    assert not result.not_understood, result.not_understood
+    assert [why for _, why in result.changed if "i_kind, i_more" in why]
+    written = (tmp_path / "job.data").read_text()
+    rows = written.partition("Atoms")[2].partition("Velocities")[0].split("\n")[2:6]
+    assert [row.split()[:3] for row in rows] == [
+        ["1", "8", "2"], ["2", "7", "2"], ["3", "7", "1"], ["4", "0", "1"]]
+    assert "Info" not in written
+    rows = written.partition("Velocities")[2].strip().split("\n")
+    assert [float(row.split()[1]) for row in rows[:4]] == [1, 2, 3, 4]
+    assert told(job_of(tmp_path, WITH_SECTIONS % " fix cmap NULL Molecules")) == [
+        "the section Molecules of the fix cmap"]

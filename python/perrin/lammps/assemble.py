@@ -220,11 +220,12 @@ def own_start(script, particles, periodic):
 
 
 def whole_lattice(script, atoms):
-    """The system `lattice` where the box is whole cells of one, and nobody asks where an id is."""
+    """The system `lattice` where the box is whole cells of one, all particles are of the one type,
+    and nobody asks where an id is."""
     lattice = script.lattice
-    if not script.whole or not lattice.simple or lattice.style not in ("sc", "bcc", "fcc") or \
-            script.dimension == 2 or any("ids" in g or "box" in g
-                                         for g in script.used_groups.values()):
+    if not script.whole or script.types > 1 or script.dimension == 2 or not lattice.simple or \
+            lattice.style not in ("sc", "bcc", "fcc") or \
+            any("ids" in g or "box" in g for g in script.used_groups.values()):
         return None
     cells = (atoms.high - atoms.low) / lattice.scale
     if abs(cells - cells.round()).max() > 1e-6:

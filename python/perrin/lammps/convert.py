@@ -63,6 +63,7 @@ class Script(System, Boxes, Groups, Styles, Charges, Linking, Molecules, Replica
         self.steps, self.seed, self.lost = 0, None, False
         self.step_known = True  # not behind a minimisation, whose number of steps is open
         self.part, self.adapted = 1, set()
+        self.properties = {}  # {fix property/atom: what it gives particles}
         self.held_groups = {}  # {a group of fix setforce: its parts and integrators}
         self.stopped = None    # the line of a run that nothing moves
         self.dynamics = False  # whether there was a run, beside minimisations

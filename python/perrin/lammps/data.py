@@ -18,10 +18,12 @@ COLUMNS = {"atomic": "id type xyz", "charge": "id type charge xyz", "bond": "id 
 
 
 class Data:
-    """Box, counts, masses and coefficients; particles are read where a job needs them."""
+    """Box, counts, masses and coefficients; particles are read where a job needs them. `of_fixes`:
+    titles of sections that belong to fixes."""
 
-    def __init__(self, path):
+    def __init__(self, path, of_fixes=()):
         self.path, self.counts, self.masses, self.style = path, {}, {}, None
+        self.titles, self.of_fixes = {*SECTIONS, *of_fixes}, {title: [] for title in of_fixes}
         self.box = {a: (-0.5, 0.5) for a in "xyz"}
         self.tilts, self.sections = [0, 0, 0], {}
         self.labels = {}  # words behind masses, which name types in Perrin where each is another
@@ -35,6 +37,8 @@ class Data:
                 self.masses[text.split()[0]] = float(text.split()[1])
                 if comment and not set(" \t#") & set(comment):
                     self.labels[text.split()[0]] = comment
+            elif section in self.of_fixes:
+                self.of_fixes[section].append(text.split())
             elif section in COEFFICIENTS:
                 self.sections.setdefault(section, []).append(text.split())
         words = [*self.labels.values(), *(str(k + 1) for k in range(
@@ -50,7 +54,7 @@ class Data:
             for raw in file:
                 text, _, comment = raw.partition("#")
                 text, comment = text.strip(), comment.strip()
-                if text in SECTIONS or text and text[0].isalpha() and section and \
+                if text in self.titles or text and text[0].isalpha() and section and \
                         text[1:2].islower() and len(text.split()) <= 3 and \
                         not text[-1].isdigit():
                     section = text

@@ -84,6 +84,8 @@ class Groups:
             return {"types": [str(t) for t in kinds]}
         if style in ("id", "molecule"):
             return self.by_number(style, rest)
+        if style == "empty":
+            return {"ids": []}
         if style == "region":
             return self.by_region(name, self.regions[rest[0]])
         if style in ("union", "intersect"):

@@ -64,10 +64,14 @@ class Runs(Held):
         step = self.timestep if self.timestep is not None else self.units.timestep
         held, moved = [], []
         for fix in self.fixes.values():
-            if fix.style in ("setforce", "freeze", "move"):
-                held.append(fix)
-            elif fix.style in fixes.BATHS + fixes.MOVING + fixes.RIGID:
-                moved.append(fix)
+            hold = fix.style in ("setforce", "freeze", "move")
+            if not hold and fix.style not in fixes.BATHS + fixes.MOVING + fixes.RIGID:
+                continue
+            if self.moves_nobody(fix):
+                self.result.changed.append((fix.line, f"the group {fix.group} has no particles: "
+                                            "the job leaves the fix out"))
+            else:
+                (held if hold else moved).append(fix)
         motion = fixes.Motion(self, moved, steps)
         made = motion.integrators()
         self.result.changed += motion.notes
@@ -86,6 +90,15 @@ class Runs(Held):
         self.react(stage)
         self.stage(stage, line)
         self.dynamics |= steps > 0
+
+    def moves_nobody(self, fix):
+        """Whether its group has no particles, as far as that is known, and none may come."""
+        if fix.group == "all" or any(f.style == "gcmc" for f in self.fixes.values()):
+            return False
+        try:
+            return not self.members(fix.group).any()
+        except NotUnderstood:  # said where the group is used
+            return False
 
     def box_changes(self, moved, step, steps, line):
         """`deform` and `shear` of a stage, which has one of the two: the shear."""
@@ -157,7 +170,8 @@ class Runs(Held):
 
     def rigidly(self):
         """Rigid bodies are those of the first run, and stay."""
-        rigid = {k: f for k, f in self.fixes.items() if f.style in fixes.RIGID}
+        rigid = {k: f for k, f in self.fixes.items()
+                 if f.style in fixes.RIGID and not self.moves_nobody(f)}
         if not rigid:
             if self.bodies is not None:
                 raise NotUnderstood("rigid bodies that end: those of a job are there in all stages")
@@ -305,6 +319,8 @@ class Runs(Held):
         if style in fixes.MEASURES:
             if style in fixes.STEERING:
                 raise NotUnderstood(f"fix {style}" + fixes.STEERING[style])
+            if style == "property/atom":
+                self.properties[name] = words[:words.index("ghost")] if "ghost" in words else words
             if style in fixes.SAID:
                 self.result.changed.append((line, fixes.SAID[style]))
             self.result.no_effect.append(line)

@@ -152,9 +152,13 @@ class System:
             self.data.counts["atoms"] = len(self.start)
 
     def do_read_data(self, rest, line):
-        words, said = list(rest[1:]), {}
+        words, said, of_fixes = list(rest[1:]), {}, {}
         while words:
             key = words.pop(0)
+            if key == "fix":
+                of_fixes[words[2]] = words[0]
+                words = words[3:]
+                continue
             count = 0 if key == "nocoeff" else 1
             if key not in ("nocoeff", "group") and not key.startswith("extra/"):
                 raise NotUnderstood(f"read_data with {key}")
@@ -168,7 +172,7 @@ class System:
             if file.read(2) == b"\x1f\x8b":
                 self.lost = True
                 raise NotUnderstood(f"the data file {rest[0]} is packed: unpack it by gunzip")
-        self.data, self.data_path, self.system_line = Data(path), path, line
+        self.data, self.data_path, self.system_line = Data(path, of_fixes), path, line
         self.data_particles, self.rewritten = None, False
         for kind in ("atom", *self.bonded):  # types that no particle of the file has
             if f"extra/{kind}/types" in said:
@@ -189,8 +193,26 @@ class System:
                         self.bonded[kind].coefficient(row, self.kinds(kind), line)
             except NotUnderstood as error:
                 raise NotUnderstood(f"{name} of {rest[0]}: {error}") from None
-        if "extra/atom/types" in said:
+        if "extra/atom/types" in said or of_fixes:
             self.rewrite()
+        for title, name in of_fixes.items():
+            self.read_section(title, name, line)
+
+    def read_section(self, title, name, line):
+        """Of a data file, for a fix: numbers of molecules are those of the particles."""
+        columns = self.properties.get(name)
+        if columns is None:
+            self.result.not_understood.append((line, f"the section {title} of the fix {name}"))
+            return
+        rows = self.data.of_fixes[title]
+        if "mol" in columns and rows:
+            where = self.start.index([int(row[0]) for row in rows])
+            self.start.set("molecule", where,
+                           np.array([int(row[1 + columns.index("mol")]) for row in rows]))
+        others = [c for c in columns if c != "mol"]
+        if others:
+            self.result.changed.append((line, f"{', '.join(others)} of the section {title} are not "
+                                        "read: particles of the job do not have them"))
 
     def kinds(self, kind):
         return self.data.counts.get(f"{kind} types", 1) if self.data else \
