@@ -731,6 +731,23 @@ class Moves(JobCase):
         self.refused(job(fluid, [pairs], stage(10, translation={"displacement": 0.1},
                                                barostat={"pressure": 1, "tau": 5, "axes": "q"})),
                      r"barostat.axes")
+        anew = {"groups": {"left": {"formula": "x < 0", "every": 1}}, "forces": [
+            pairs, {"type": "external_formula", "energy": "a*cos(x)", "types": {"A": {"a": 1}},
+                    "on": "left"}]}
+        widom = [{"type": "widom", "stride": 5}]
+        thermal = {"type": "md", "steps": 10, "integrator": {
+            "type": "bussi", "timestep": 0.001, "temperature": 1, "tau": 1}}
+        for other in (stage(10, translation={"displacement": 0.1}),
+                      stage(10, hybrid={"timestep": 0.01}), thermal):
+            self.refused({**job(fluid, [], other, observers=widom if other is thermal else []),
+                          **anew}, r"forces\[1\]: .* the group \"left\", which is chosen anew")
+        self.refused(job(fluid, [pairs, {"type": "no_such_force"}],
+                         stage(10, translation={"displacement": 0.1})), "unknown force")
+        drive = {"type": "constant_force", "force": [0, 0.1, 0]}
+        wall = {"type": "lj_wall", "axis": "y", "position": -9, "epsilon": 1, "sigma": 1}
+        for forces, told in (([pairs, drive], True), ([pairs, drive, wall], False)):
+            done = self.run_job(job(fluid, forces, stage(1, translation={"displacement": 0.1})))
+            self.assertEqual(told, "y, a periodic axis without a wall" in done.stderr, done.stderr)
         drag = {"type": "dpd", "temperature": 1, "pairs": [
             {"types": ["A", "A"], "repulsion": 25, "gamma": 4.5}]}
         self.refused(job(fluid, [drag], stage(10, hybrid={"timestep": 0.01})),
