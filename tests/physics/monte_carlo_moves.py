@@ -687,6 +687,9 @@ class Moves(JobCase):
         self.refused(job(fluid, [pairs], stage(10, swap={})), r"swap: the particles are of one")
         self.refused(job(fluid, [pairs], stage(10, swap={"attribute": "q"})),
                      r"swap.attribute: unknown attribute \"q\"")
+        self.refused(job(fluid, [pairs], stage(10, swap={"attribute": "diameter"}),
+                         attributes={"diameter": {"default": 1}}),
+                     r"swap.attribute: cannot be \"diameter\": expected another name")
         self.refused(job(fluid, [pairs], stage(10, molecule={"displacement": 1, "rotation": 1})),
                      r"molecule: the system has no molecules")
         self.refused(job(fluid, [pairs], stage(10)), r"translation")
