@@ -19,7 +19,8 @@ set(PERRIN_PUBLIC_HEADERS
     engine/components/attribute_reader.h engine/components/bond_probe.h
     engine/components/box_mover.h engine/components/box_user.h engine/components/chunk.h
     engine/components/constraint_solver.h engine/components/constraints.h
-    engine/components/coupled_trials.h engine/components/excluded_energies.h
+    engine/components/coupled_trials.h engine/components/decides_by_energies.h
+    engine/components/excluded_energies.h
     engine/components/force.h engine/components/force_remark.h
     engine/components/gibbs_box.h engine/components/heat_bath_user.h engine/components/instant.h
     engine/components/integrator.h

@@ -57,7 +57,7 @@ UNITS = {
     "histories": "histories neutron_slab.stride batch",
     "": "scale exponent repulsive attractive correction acceptance volume.step target_error "
         "roulette pivot.trials crankshaft.trials reptation.trials swap.trials types "
-        "groot_warren.lambda cosine "
+        "groot_warren.lambda constraints.tolerance cosine "
         "probability permittivity permittivity_ratio surface_permittivity accuracy slab "
         "gay_berne.kappa kappa_prime mu nu directions patches.steepness",
 }

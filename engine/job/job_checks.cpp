@@ -13,6 +13,8 @@
 #include "engine/components/acts_between_all.h"
 #include "engine/components/acts_by_coulomb.h"
 #include "engine/components/acts_in_place_of.h"
+#include "engine/components/decides_by_energies.h"
+#include "engine/components/endless_potential.h"
 #include "engine/components/heat_bath_user.h"
 #include "engine/dynamics/group_integrators.h"
 #include "engine/dynamics/velocity_checks.h"
@@ -582,12 +584,38 @@ void Job::check_slow_forces() {
 }
 
 void Job::check_objections() {
+  std::array<bool, 3> walls{};  // across an axis
+  for (std::size_t i = 0; i < forces_.size(); ++i)
+    if (forces_[i] && settings_.forces[i].type() == "lj_wall")
+      walls[std::string("xyz").find(record_component(settings_.forces[i]).value("axis", "x"))] =
+          true;
+  const auto fall = [&](std::size_t i, const std::string& what) {
+    const auto* const endless = dynamic_cast<const EndlessPotential*>(forces_[i].get());
+    for (std::size_t axis = 0; endless && axis < 3; ++axis)
+      if (endless->falls_along()[axis] && configuration_.box.periodic[axis] && !walls[axis])
+        warn(settings_.forces[i].path,
+             fmt::format("{} drives particles round the box along {}, a periodic axis without a "
+                         "wall: there is no equilibrium of which {} could tell",
+                         settings_.forces[i].type(), "xyz"[axis], what));
+  };
   const auto check = [&](const auto* component, const std::string& what) {
+    const bool decides = dynamic_cast<const DecidesByEnergies*>(component) != nullptr;
     for (std::size_t i = 0; component && i < forces_.size(); ++i) {
-      const std::string objection = forces_[i] ? component->objection(*forces_[i]) : "";
+      if (!forces_[i]) continue;
+      std::string objection = component->objection(*forces_[i]);
+      const std::string on = record_component(settings_.forces[i]).value("on", "all");
+      const auto group = std::ranges::find(configuration_.groups, on, &Group::name);
+      if (decides && group != configuration_.groups.end() && group->changes())
+        objection = fmt::format(
+            "acts on the group \"{}\", which is chosen anew, and trials ask for energies of "
+            "particles elsewhere: expected a group that stays the same, or an external_formula "
+            "that has the region in its energy",
+            on);
       if (!objection.empty())
         report(settings_.forces[i].path,
                fmt::format("cannot be combined with {}: {}", what, objection));
+      else if (decides)
+        fall(i, what);
     }
   };
   for (std::size_t k = 0; k < parts_.observers.size(); ++k)

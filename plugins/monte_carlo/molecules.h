@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -32,32 +33,40 @@ struct Molecules {
   std::uint32_t size(std::uint32_t m) const { return begin[m + 1] - begin[m]; }
 };
 
-/// Numbers of what a rigid motion moves as one: [id], from 0. These are the molecules; where there
-/// are rigid bodies, these, too, and each particle that belongs to neither.
+/// Numbers of what a rigid motion moves as one: [id], from 0. These are molecules by their numbers,
+/// those of the input or of the bonds of the start; rigid bodies; and what bonds, angles, dihedrals
+/// and impropers hold together now, whatever its numbers: their energies are not asked for.
 inline std::vector<std::uint32_t> moved_together(const Topology& t) {
-  if (t.body.empty()) return t.molecule;
-  std::vector<std::uint32_t> lowest(t.body.size());  // id of the same, not higher than its own
+  const std::size_t n = std::max(t.body.size(), t.molecule.size());
+  std::vector<std::uint32_t> lowest(n);  // id of the same, not higher than its own
   std::iota(lowest.begin(), lowest.end(), 0u);
   const auto root = [&](std::uint32_t id) {
     while (lowest[id] != id) id = lowest[id] = lowest[lowest[id]];
     return id;
   };
-  const auto join = [&](std::uint32_t a, std::uint32_t b) {
+  const auto join = [&](std::uint32_t a, std::uint32_t b) {  // whether they were not yet
     a = root(a), b = root(b);
     lowest[std::max(a, b)] = std::min(a, b);
+    return a != b;
   };
-  std::vector<std::uint32_t> first_of(t.body.size(), Topology::no_body);  // [molecule]
-  for (std::uint32_t id = 0; id < t.body.size(); ++id) {
-    if (t.body[id] != Topology::no_body) join(id, t.body[id]);
+  std::unordered_map<std::uint32_t, std::uint32_t> first_of;  // [molecule]: numbers may have gaps
+  bool more = !t.body.empty();
+  for (std::uint32_t id = 0; id < n; ++id) {
+    if (!t.body.empty() && t.body[id] != Topology::no_body) join(id, t.body[id]);
     if (t.molecule.empty()) continue;
-    std::uint32_t& first = first_of[t.molecule[id]];
-    if (first == Topology::no_body) first = id;
-    join(id, first);
+    join(id, first_of.try_emplace(t.molecule[id], id).first->second);
+    more |= t.molecule[id] >= n;
   }
-  std::vector<std::uint32_t> number(t.body.size());
+  for (const auto& one : t.bonds) more |= join(one.a, one.b);
+  for (const auto& one : t.angles)
+    for (const std::uint32_t end : {one.a, one.c}) more |= join(one.b, end);
+  for (const auto* const list : {&t.dihedrals, &t.impropers})
+    for (const auto& one : *list)
+      for (const std::uint32_t other : {one.b, one.c, one.d}) more |= join(one.a, other);
+  if (!more) return t.molecule;
+  std::vector<std::uint32_t> number(n);
   std::uint32_t count = 0;
-  for (std::uint32_t id = 0; id < number.size(); ++id)
-    number[id] = root(id) == id ? count++ : number[root(id)];
+  for (std::uint32_t id = 0; id < n; ++id) number[id] = root(id) == id ? count++ : number[root(id)];
   return number;
 }
 

@@ -7,6 +7,7 @@
 
 #include "chain_moves.h"
 #include "cluster.h"
+#include "engine/components/decides_by_energies.h"
 #include "engine/components/gibbs_box.h"
 #include "engine/components/integrator.h"
 #include "engine/settings/settings.h"
@@ -91,7 +92,7 @@ void describe(D& d, MonteCarloSettings& s) {
 
 /// Constant temperature. Velocities stay what they are; those that a temperature or a pressure asks
 /// for are those of the heat bath.
-class MonteCarlo : public Integrator, public GibbsStage {
+class MonteCarlo : public Integrator, public GibbsStage, public DecidesByEnergies {
  public:
   /// `moving`: which particles move; nullptr: all. `barostat`: nullptr at constant volume.
   /// `present`: where particles come and go, the group of those that are there.

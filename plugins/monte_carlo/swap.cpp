@@ -129,10 +129,16 @@ struct DecideSwaps {
 void check_swap(const SwapSettings& s, const std::string& group, Setup& setup) {
   const Configuration& c = setup.configuration();
   if (s.difference && !s.attribute) setup.error("swap.difference", "needs an \"attribute\"");
-  if (s.attribute && !c.attributes.contains(*s.attribute))
+  if (s.attribute && !c.attributes.contains(*s.attribute)) {
+    const bool own = *s.attribute == "charge" || *s.attribute == "diameter" ||
+                     *s.attribute == "mass";  // have places of their own
     setup.error(
         "swap.attribute",
-        fmt::format("unknown attribute \"{}\": the job has none of that name", *s.attribute));
+        own ? fmt::format("cannot be \"{0}\": expected another name, to which the job's "
+                          "\"attributes\" give the same numbers: {{\"from\": \"{0}\"}}",
+                          *s.attribute)
+            : fmt::format("unknown attribute \"{}\": the job has none of that name", *s.attribute));
+  }
   if (!s.attribute && c.types.size() < 2)
     setup.error("swap",
                 "the particles are of one type: expected \"attribute\", whose numbers are "

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "engine/components/decides_by_energies.h"
 #include "engine/components/heat_bath_user.h"
 #include "engine/components/observer.h"
 #include "engine/components/setup.h"
@@ -46,7 +47,7 @@ void describe(D& d, WidomSettings& s) {
   d.optional("file", s.file, Any{}, "HDF5 file, relative to the output directory");
 }
 
-class Widom final : public Observer, public HeatBathUser {
+class Widom final : public Observer, public HeatBathUser, public DecidesByEnergies {
  public:
   Widom(const WidomSettings& settings, Setup& setup);
   std::int64_t stride() const override { return settings_.stride; }

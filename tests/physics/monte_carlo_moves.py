@@ -419,6 +419,32 @@ class Moves(JobCase):
             width = (centre[:, :, k] ** 2).mean() * 2 * stiffness[k]
             self.close((width, math.sqrt(2 / (250 * len(r) / 2))), 1)
 
+    def test_bonds_between_molecules(self):
+        """Chains of four of which the input numbers the halves: bonds and angles between particles
+        of different numbers act, and nobody is alone."""
+        n, edge, k = 20, 12, 40.0
+        place = numpy.random.default_rng(4).uniform(0, edge, (n, 3))
+        with open(self.path("halves.data"), "w") as out:
+            out.write(f"test\n\n{4 * n} atoms\n1 atom types\n{3 * n} bonds\n1 bond types\n\n"
+                      + "".join(f"0 {edge} {axis}lo {axis}hi\n" for axis in "xyz")
+                      + "\nMasses\n\n1 1\n\nAtoms # bond\n\n")
+            for i in range(4 * n):
+                x, y, z = place[i // 4] + [i % 4, 0, 0]
+                out.write(f"{i + 1} {i // 2 + 1} 1 {x} {y} {z}\n")
+            out.write("\nBonds\n\n")
+            for b in range(3 * n):
+                first = 4 * (b // 3) + b % 3 + 1
+                out.write(f"{b + 1} 1 {first} {first + 1}\n")
+        self.run_job(job({"type": "file", "path": self.path("halves.data")},
+                         [{"type": "bond_harmonic", "bonds": {"1": {"stiffness": k, "length": 1}}}],
+                         stage(4000, translation={"displacement": 0.2},
+                               molecule={"displacement": 0.3, "rotation": 0.5})))
+        r = numpy.linspace(0.01, 3, 3000)
+        weight = r ** 2 * numpy.exp(-k / 2 * (r - 1) ** 2)
+        one = (weight * k / 2 * (r - 1) ** 2).sum() / weight.sum()
+        energy = self.column("potential_energy")[40:]
+        self.close(mean_and_error(energy), 3 * n * one)
+
     def test_molecules_that_meet(self):
         """Dumb-bells with repulsion: with moves of molecules as without."""
         forces = [{"type": "wca", "pairs": PAIR},
@@ -661,6 +687,9 @@ class Moves(JobCase):
         self.refused(job(fluid, [pairs], stage(10, swap={})), r"swap: the particles are of one")
         self.refused(job(fluid, [pairs], stage(10, swap={"attribute": "q"})),
                      r"swap.attribute: unknown attribute \"q\"")
+        self.refused(job(fluid, [pairs], stage(10, swap={"attribute": "diameter"}),
+                         attributes={"diameter": {"default": 1}}),
+                     r"swap.attribute: cannot be \"diameter\": expected another name")
         self.refused(job(fluid, [pairs], stage(10, molecule={"displacement": 1, "rotation": 1})),
                      r"molecule: the system has no molecules")
         self.refused(job(fluid, [pairs], stage(10)), r"translation")
@@ -705,6 +734,23 @@ class Moves(JobCase):
         self.refused(job(fluid, [pairs], stage(10, translation={"displacement": 0.1},
                                                barostat={"pressure": 1, "tau": 5, "axes": "q"})),
                      r"barostat.axes")
+        anew = {"groups": {"left": {"formula": "x < 0", "every": 1}}, "forces": [
+            pairs, {"type": "external_formula", "energy": "a*cos(x)", "types": {"A": {"a": 1}},
+                    "on": "left"}]}
+        widom = [{"type": "widom", "stride": 5}]
+        thermal = {"type": "md", "steps": 10, "integrator": {
+            "type": "bussi", "timestep": 0.001, "temperature": 1, "tau": 1}}
+        for other in (stage(10, translation={"displacement": 0.1}),
+                      stage(10, hybrid={"timestep": 0.01}), thermal):
+            self.refused({**job(fluid, [], other, observers=widom if other is thermal else []),
+                          **anew}, r"forces\[1\]: .* the group \"left\", which is chosen anew")
+        self.refused(job(fluid, [pairs, {"type": "no_such_force"}],
+                         stage(10, translation={"displacement": 0.1})), "unknown force")
+        drive = {"type": "constant_force", "force": [0, 0.1, 0]}
+        wall = {"type": "lj_wall", "axis": "y", "position": -9, "epsilon": 1, "sigma": 1}
+        for forces, told in (([pairs, drive], True), ([pairs, drive, wall], False)):
+            done = self.run_job(job(fluid, forces, stage(1, translation={"displacement": 0.1})))
+            self.assertEqual(told, "y, a periodic axis without a wall" in done.stderr, done.stderr)
         drag = {"type": "dpd", "temperature": 1, "pairs": [
             {"types": ["A", "A"], "repulsion": 25, "gamma": 4.5}]}
         self.refused(job(fluid, [drag], stage(10, hybrid={"timestep": 0.01})),
