@@ -912,7 +912,7 @@ class Mesh(Ewald):
             numpy.testing.assert_array_equal(found[0], other)
 
     def test_axes_of_a_mesh_are_alike(self):
-        """On the CPU points along z are numbers of a vector; here also the fewest that there are."""
+        """On the CPU points along z are numbers of a vector; here also the fewest there are."""
         h = tilted(4, 5, 6)
         p, q = scattered(30, h, 0.5), self.neutral(30)
         for order, size in ((3, [6, 10, 16]), (4, [16, 18, 8]), (5, [10, 12, 20]),
