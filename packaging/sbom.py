@@ -59,8 +59,6 @@ def main():
             break
     cli11 = header((), "CLI/Version.hpp", "CLI11_VERSION_MAJOR", "CLI11_VERSION_MINOR",
                    "CLI11_VERSION_PATCH")
-    kissfft = subprocess.run(["dpkg-query", "-W", "-f=${Version}", "libkissfft-dev"],
-                             capture_output=True, text=True).stdout.split("-")[0]
     gcc = subprocess.run(["g++", "-dumpfullversion"], capture_output=True, text=True,
                          check=True).stdout.strip()
     parts = [
@@ -76,8 +74,6 @@ def main():
                   purl=f"pypi/nanobind@{nanobind}"),
         component("libstdc++", gcc, "GPL-3.0-or-later with GCC-exception-3.1",
                   "parts of the C++ library that older systems lack"),
-        *([component("kissfft", kissfft, "BSD-3-Clause", "Fourier transforms; compiled in",
-                     purl=f"github/mborgerding/kissfft@{kissfft}")] if kissfft else []),
         component("numpy", ">=1.23", "BSD-3-Clause", "installed with it", purl="pypi/numpy",
                   scope="required"),
     ]

@@ -2,17 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <complex>
 #include <map>
 #include <utility>
 #include <vector>
 
 #include "engine/base/error.h"
-#include "engine/device/tasks.h"
-
-#ifdef PERRIN_KISSFFT
+#include "engine/device/parallel.h"
 #include "forces/charges/fft_lanes.h"
-#endif
+
 #ifdef PERRIN_CUFFT
 #include <cufft.h>
 #endif
@@ -20,9 +17,7 @@
 namespace perrin {
 
 struct Fft3::Plan {
-#ifdef PERRIN_KISSFFT
-  std::vector<kissfft<Lanes>> forward, inverse;  // [axis]
-#endif
+  std::vector<fft::Plan> on_cpu;  // along x, y, and of half of z
 #ifdef PERRIN_CUFFT
   struct Handle {
     cufftHandle handle = 0;
@@ -39,117 +34,82 @@ struct Fft3::Plan {
 
 namespace {
 
-#ifdef PERRIN_KISSFFT
-/// Lines of n numbers, `stride` apart; line l begins at (l / row) · outer + (l % row) · step. As
-/// many as there are lanes are transformed at a time; where fewer are left, the other lanes are 0.
-struct Lines {
-  std::int64_t n, stride, count, row, outer, step;
+using fft::Numbers, fft::PlanView;
 
-  Complex* begin(Complex* data, std::int64_t line) const {
-    return data + line / row * outer + line % row * step;
+/// Numbers that a thread works with, one line in each lane: never fewer than it has had.
+Numbers* room_of_thread(std::int64_t count) {
+  static thread_local std::vector<Numbers> room;
+  if (std::int64_t(room.size()) < count) room.resize(std::size_t(count));
+  return room.data();
+}
+
+/// A mesh, or several, on the CPU.
+struct Meshes {
+  std::int64_t nx, ny, nz;
+  PlanView x, y, half_z;
+  Real* space;
+  Complex* waves;
+  Numbers* room;  // of the thread
+
+  PERRIN_INLINE std::int64_t half() const { return nz / 2 + 1; }
+  std::int64_t planes() const { return nx; }
+  std::int64_t columns() const { return (ny * half() + fft::lanes - 1) / fft::lanes; }
+  std::int64_t needs() const { return 2 * std::max({nx, ny, nz / 2 + 1}) + 1; }
+  PERRIN_INLINE std::int64_t some(std::int64_t first, std::int64_t all) const {
+    return all - first < fft::lanes ? all - first : fft::lanes;
   }
 };
 
-using Number = std::complex<Lanes>;
+Meshes meshes_of(const std::vector<fft::Plan>& plans, const Fft3::Size& size, Real* space,
+                 Complex* waves) {
+  return {size[0],         size[1], size[2], plans[0].view(), plans[1].view(),
+          plans[2].view(), space,   waves,   nullptr};
+}
 
-void transform(const Device& device, const kissfft<Lanes>& fft, Complex* data, const Lines& lines) {
-  const std::int64_t tasks = (lines.count + Lanes::count - 1) / Lanes::count;
+/// Planes across x, along z and y.
+struct ForwardPlane : Meshes {
+  PERRIN_INLINE void operator()(std::int64_t plane) const {
+    Complex* const to = waves + plane * ny * half();
+    for (std::int64_t k = 0; k < ny; k += fft::lanes)
+      transform_real(half_z, space + (plane * ny + k) * nz, to + k * half(), some(k, ny), room);
+    for (std::int64_t k = 0; k < half(); k += fft::lanes)
+      fft::transform_abreast<false>(y, to + k, {half(), some(k, half())}, room);
+  }
+};
+
+/// Of all meshes: planes are counted through.
+struct BackwardPlane : Meshes {
+  PERRIN_INLINE void operator()(std::int64_t plane) const {
+    Complex* const from = waves + plane * ny * half();
+    for (std::int64_t k = 0; k < half(); k += fft::lanes)
+      fft::transform_abreast<true>(y, from + k, {half(), some(k, half())}, room);
+    for (std::int64_t k = 0; k < ny; k += fft::lanes)
+      transform_back(half_z, from + k * half(), space + (plane * ny + k) * nz, some(k, ny), room);
+  }
+};
+
+/// Lines along x; columns of all meshes are counted through.
+template <bool back>
+struct Column : Meshes {
+  PERRIN_INLINE void operator()(std::int64_t column) const {
+    const std::int64_t lines = ny * half(), columns = (lines + fft::lanes - 1) / fft::lanes;
+    const std::int64_t mesh = column / columns, first = column % columns * fft::lanes;
+    fft::transform_abreast<back>(x, waves + mesh * nx * lines + first, {lines, some(first, lines)},
+                                 room);
+  }
+};
+
+template <class Body>
+void run(const Device& device, const Body& body, std::int64_t tasks, std::int64_t grain) {
   for_tasks(
-      device, tasks,
+      device, (tasks + grain - 1) / grain,
       [&](std::int64_t task, int) {
-        static thread_local std::vector<Number> in, out;
-        in.assign(std::size_t(lines.n), Number{}), out.resize(std::size_t(lines.n));
-        const std::int64_t first = task * Lanes::count;
-        const std::int64_t some = std::min<std::int64_t>(Lanes::count, lines.count - first);
-        Complex* at[Lanes::count];
-        for (std::int64_t lane = 0; lane < some; ++lane) at[lane] = lines.begin(data, first + lane);
-        for (std::int64_t k = 0; k < lines.n; ++k) {
-          Lanes re, im;
-          for (std::int64_t lane = 0; lane < some; ++lane)
-            re[lane] = at[lane][k * lines.stride].re, im[lane] = at[lane][k * lines.stride].im;
-          in[std::size_t(k)] = {re, im};
-        }
-        fft.transform(in.data(), out.data());
-        for (std::int64_t k = 0; k < lines.n; ++k) {
-          const Lanes re = out[std::size_t(k)].real(), im = out[std::size_t(k)].imag();
-          for (std::int64_t lane = 0; lane < some; ++lane)
-            at[lane][k * lines.stride] = {re[lane], im[lane]};
-        }
+        Body own = body;
+        own.room = room_of_thread(body.needs());
+        run_range(own, task * grain, std::min(tasks, (task + 1) * grain));
       },
-      lines.count * lines.n > 2048);
+      body.nx * body.ny * body.nz > 2048);
 }
-
-/// Calls pair(first, some) for as many lines as there are lanes, of `count` pairs of lines.
-template <class F>
-void for_pairs(const Device& device, std::int64_t n, std::int64_t pairs, const F& pair) {
-  const std::int64_t tasks = (pairs + Lanes::count - 1) / Lanes::count;
-  for_tasks(
-      device, tasks,
-      [&](std::int64_t task, int) {
-        static thread_local std::vector<Number> in, out;
-        in.assign(std::size_t(n), Number{}), out.resize(std::size_t(n));
-        const std::int64_t first = task * Lanes::count;
-        pair(first, std::min<std::int64_t>(Lanes::count, pairs - first), in, out);
-      },
-      2 * pairs * n > 2048);
-}
-
-/// Lines of n real numbers, one after another: two of them, a and b, are one transform, that of
-/// a + i b.
-void transform_real(const Device& device, const kissfft<Lanes>& fft, const Real* space,
-                    Complex* waves, std::int64_t n, std::int64_t lines) {
-  const std::int64_t half = n / 2 + 1;
-  for_pairs(device, n, lines / 2, [&](std::int64_t first, std::int64_t some, auto& in, auto& out) {
-    for (std::int64_t k = 0; k < n; ++k) {
-      Lanes re, im;
-      for (std::int64_t lane = 0; lane < some; ++lane) {
-        const Real* const a = space + 2 * (first + lane) * n;
-        re[lane] = a[k], im[lane] = a[n + k];
-      }
-      in[std::size_t(k)] = {re, im};
-    }
-    fft.transform(in.data(), out.data());
-    for (std::int64_t k = 0; k < half; ++k) {
-      const Number z = out[std::size_t(k)], mirrored = out[std::size_t(k > 0 ? n - k : 0)];
-      const Lanes re = z.real(), im = z.imag();
-      const Lanes other_re = mirrored.real(), other_im = mirrored.imag();
-      for (std::int64_t lane = 0; lane < some; ++lane) {
-        Complex* const a = waves + 2 * (first + lane) * half;
-        a[k] = {Real(0.5) * (re[lane] + other_re[lane]), Real(0.5) * (im[lane] - other_im[lane])};
-        a[half + k] = {Real(0.5) * (im[lane] + other_im[lane]),
-                       Real(0.5) * (other_re[lane] - re[lane])};
-      }
-    }
-  });
-}
-
-/// Back from the halves of the transforms.
-void transform_back(const Device& device, const kissfft<Lanes>& fft, const Complex* waves,
-                    Real* space, std::int64_t n, std::int64_t lines) {
-  const std::int64_t half = n / 2 + 1;
-  for_pairs(device, n, lines / 2, [&](std::int64_t first, std::int64_t some, auto& in, auto& out) {
-    for (std::int64_t k = 0; k < n; ++k) {
-      Lanes re, im;
-      const std::int64_t from = k < half ? k : n - k;
-      const Real sign = k < half ? Real(1) : Real(-1);  // of imaginary parts
-      for (std::int64_t lane = 0; lane < some; ++lane) {
-        const Complex* const a = waves + 2 * (first + lane) * half;
-        const Complex x = a[from], y = a[half + from];
-        re[lane] = x.re - sign * y.im, im[lane] = sign * x.im + y.re;
-      }
-      in[std::size_t(k)] = {re, im};
-    }
-    fft.transform(in.data(), out.data());
-    for (std::int64_t k = 0; k < n; ++k) {
-      const Lanes re = out[std::size_t(k)].real(), im = out[std::size_t(k)].imag();
-      for (std::int64_t lane = 0; lane < some; ++lane) {
-        Real* const a = space + 2 * (first + lane) * n;
-        a[k] = re[lane], a[n + k] = im[lane];
-      }
-    }
-  });
-}
-#endif
 
 #ifdef PERRIN_CUFFT
 void check_cufft(cufftResult status, const char* what) {
@@ -171,12 +131,7 @@ std::string Fft3::missing([[maybe_unused]] const Device& device) {
 #endif
   }
 #endif
-#ifdef PERRIN_KISSFFT
   return "";
-#else
-  return "this build has no kissfft; install libkissfft-dev (scripts/install-packages) and build "
-         "again";
-#endif
 }
 
 std::int64_t Fft3::good_size(double least) {
@@ -203,12 +158,7 @@ Fft3::Fft3(const Device& device, const Size& size)
     return;
   }
 #endif
-#ifdef PERRIN_KISSFFT
-  for (const std::int64_t n : size) {
-    plan_->forward.emplace_back(std::size_t(n), false);
-    plan_->inverse.emplace_back(std::size_t(n), true);
-  }
-#endif
+  for (const std::int64_t n : {size[0], size[1], size[2] / 2}) plan_->on_cpu.emplace_back(n);
 }
 
 void Fft3::prepare_inverse([[maybe_unused]] int count) {
@@ -240,13 +190,9 @@ void Fft3::forward([[maybe_unused]] const Real* space, [[maybe_unused]] Complex*
     return device_.queue().begin_anew();  // its kernels are not ours
   }
 #endif
-#ifdef PERRIN_KISSFFT
-  const auto [nx, ny, nz] = size_;
-  const std::int64_t half = nz / 2 + 1;
-  transform_real(device_, plan_->forward[2], space, waves, nz, nx * ny);
-  transform(device_, plan_->forward[1], waves, {ny, half, nx * half, half, ny * half, 1});
-  transform(device_, plan_->forward[0], waves, {nx, ny * half, ny * half, ny * half, 0, 1});
-#endif
+  const Meshes mesh = meshes_of(plan_->on_cpu, size_, const_cast<Real*>(space), waves);
+  run(device_, ForwardPlane{mesh}, mesh.planes(), 1);
+  run(device_, Column<false>{mesh}, mesh.columns(), 4);
 }
 
 void Fft3::inverse([[maybe_unused]] Complex* waves, [[maybe_unused]] Real* space,
@@ -267,16 +213,9 @@ void Fft3::inverse([[maybe_unused]] Complex* waves, [[maybe_unused]] Real* space
     return device_.queue().begin_anew();
   }
 #endif
-#ifdef PERRIN_KISSFFT
-  const auto [nx, ny, nz] = size_;
-  const std::int64_t half = nz / 2 + 1;
-  for (int mesh = 0; mesh < count; ++mesh) {
-    Complex* const from = waves + mesh * this->waves();
-    transform(device_, plan_->inverse[0], from, {nx, ny * half, ny * half, ny * half, 0, 1});
-    transform(device_, plan_->inverse[1], from, {ny, half, nx * half, half, ny * half, 1});
-    transform_back(device_, plan_->inverse[2], from, space + mesh * nx * ny * nz, nz, nx * ny);
-  }
-#endif
+  const Meshes mesh = meshes_of(plan_->on_cpu, size_, space, waves);
+  run(device_, Column<true>{mesh}, count * mesh.columns(), 4);
+  run(device_, BackwardPlane{mesh}, count * mesh.planes(), 1);
 }
 
 }  // namespace perrin

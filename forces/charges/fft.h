@@ -1,10 +1,7 @@
-// Fourier transforms of meshes of real numbers in three dimensions: by cuFFT on a GPU, by kissfft
-// on the CPU.
-//
-// The transforms are libraries' (https://docs.nvidia.com/cuda/cufft,
-// https://github.com/mborgerding/kissfft, several lines at a time: fft_lanes.h). One library gives
-// the same bits for the same size on the same device, whatever the threads; those of CPU and GPU
-// differ in the last bits.
+// Fourier transforms of meshes of real numbers in three dimensions: by cuFFT on a GPU
+// (https://docs.nvidia.com/cuda/cufft), on the CPU eight lines at a time (fft_lanes.h). The bits
+// are the same for the same size on the same device, whatever the threads; those of CPU and GPU
+// differ in the last ones.
 #pragma once
 
 #include <array>

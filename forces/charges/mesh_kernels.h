@@ -1,10 +1,11 @@
 // The kernels of the particle mesh (mesh_sum.h). For files compiled as CUDA.
 #pragma once
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
+#include "engine/base/error.h"
 #include "engine/components/step_context.h"
 #include "engine/device/parallel.h"
 #include "forces/charges/mesh_sum.h"
@@ -19,8 +20,10 @@ using Self = MeshSum::Self;
 struct Points {
   std::int64_t nx, ny, nz;
   int order;
+  std::int64_t row;  // points of a row along z in memory: nz, or more on the CPU (mesh_rows.h)
 
   PERRIN_HD std::int64_t count() const { return nx * ny * nz; }
+  PERRIN_HD std::int64_t room() const { return nx * ny * row; }
 };
 
 /// The numbers of the waves of a mesh, in the order of Fft3: of z half.
@@ -33,53 +36,29 @@ struct WaveNumbers {
   }
 };
 
-/// The weights of the points around a particle along one axis, by the recursion of U. Essmann et
-/// al., J. Chem. Phys. 103, 8577 (1995), eq. 4.1.
-template <int most = MeshTerms::most_order>
-struct Weights {
-  Real w[most];
-  std::int32_t first;
-
-  PERRIN_HD Weights(std::uint32_t fraction, std::int64_t points, int order) {
-    const std::uint64_t at = std::uint64_t(fraction) * std::uint64_t(points);
-    first = std::int32_t(at >> 32);
-    const Real f = Real(std::uint32_t(at)) * Real(1.0 / 4294967296.0);
-    w[0] = Real(1) - f, w[1] = f;
-    for (int p = 3; p <= order; ++p) {
-      const Real part = Real(1) / Real(p - 1);
-      w[p - 1] = part * f * w[p - 2];
-      for (int j = p - 2; j > 0; --j)
-        w[j] = part * ((f + Real(p - 1 - j)) * w[j - 1] + (Real(1 + j) - f) * w[j]);
-      w[0] = part * (Real(1) - f) * w[0];
-    }
-  }
-};
-
 /// Of a slab's cell, which is longer than the box.
 PERRIN_HD std::uint32_t fraction_along_z(const Position& p, std::uint64_t ratio) {
   return ratio == 0 ? p.z : std::uint32_t((std::uint64_t(p.z) * ratio) >> 31);
 }
 
-/// Calls visit(point, weight) for all points that a particle has to do with.
-template <class Visit>
-PERRIN_HD void around(const Points& points, const Position& p, std::uint64_t ratio,
-                      const Visit& visit) {
-  const Weights wx(p.x, points.nx, points.order), wy(p.y, points.ny, points.order),
-      wz(fraction_along_z(p, ratio), points.nz, points.order);
-  for (int i = 0; i < points.order; ++i) {
-    std::int64_t x = wx.first + i;
-    x = x < points.nx ? x : x - points.nx;
-    for (int j = 0; j < points.order; ++j) {
-      std::int64_t y = wy.first + j;
-      y = y < points.ny ? y : y - points.ny;
-      const Real w = wx.w[i] * wy.w[j];
-      const std::int64_t row = (x * points.ny + y) * points.nz;
-      for (int k = 0; k < points.order; ++k) {
-        std::int64_t c = wz.first + k;
-        c = c < points.nz ? c : c - points.nz;
-        visit(row + c, w * wz.w[k]);
-      }
-    }
+/// f with the order as a constant.
+template <class F>
+void with_order(int order, const F& f) {
+  switch (order) {
+    case 3:
+      return f(std::integral_constant<int, 3>());
+    case 4:
+      return f(std::integral_constant<int, 4>());
+    case 5:
+      return f(std::integral_constant<int, 5>());
+    case 6:
+      return f(std::integral_constant<int, 6>());
+    case 7:
+      return f(std::integral_constant<int, 7>());
+    case 8:
+      return f(std::integral_constant<int, 8>());
+    default:
+      throw BugError("a mesh has splines of order 3 to 8");
   }
 }
 
@@ -96,41 +75,6 @@ struct Spread {
   double units;  // of a unit charge
   bool alone;    // no other thread adds to this mesh
   std::int64_t* fixed;
-
-  PERRIN_HD void operator()(std::int64_t i) const {
-    const Real q = charge(std::uint32_t(i));
-    if (q == Real(0)) return;
-    around(points, position[i], ratio, [&](std::int64_t m, Real w) { add(m, q * w); });
-  }
-  PERRIN_HD void add(std::int64_t m, Real part) const {
-#ifdef __CUDA_ARCH__
-    const auto units_of_part = std::int64_t(std::rint(double(part) * units));
-    atomicAdd(reinterpret_cast<unsigned long long*>(fixed + m),
-              static_cast<unsigned long long>(units_of_part));
-#else
-    // The same: of a sum with 3·2^51 the last bits are the whole number, up to 2^51.
-    constexpr double shift = 6755399441055744.0;
-    const auto units_of_part = std::bit_cast<std::int64_t>(double(part) * units + shift) -
-                               std::bit_cast<std::int64_t>(shift);
-    if (alone)
-      fixed[m] += units_of_part;
-    else
-      __atomic_fetch_add(fixed + m, units_of_part, __ATOMIC_RELAXED);
-#endif
-  }
-};
-
-struct ToReal {
-  const std::int64_t* fixed;  // [copy · points + point]
-  std::int64_t points;
-  int copies;
-  double unit;
-  Real* charges;
-  PERRIN_HD void operator()(std::int64_t m) const {
-    std::int64_t sum = fixed[m];
-    for (int copy = 1; copy < copies; ++copy) sum += fixed[copy * points + m];
-    charges[m] = Real(double(sum) * unit);
-  }
 };
 
 /// On a GPU whose steps change the box: has it changed since the influence was computed?
@@ -240,26 +184,6 @@ struct MakeFields {
   }
 };
 
-/// All that a particle takes of a point beside each other.
-struct JoinFields {
-  const Real* of;  // [component · points + point]
-  std::int64_t points;
-  bool four;
-  Real4* fields;
-  PERRIN_HD void operator()(std::int64_t m) const {
-    fields[m] = {of[m], of[points + m], of[2 * points + m], four ? of[3 * points + m] : Real(0)};
-  }
-};
-
-/// sum += w field
-PERRIN_HD void add_weighted(Real w, const Real4& field, Real4& sum) {
-#ifdef __CUDA_ARCH__
-  sum.x += w * field.x, sum.y += w * field.y, sum.z += w * field.z, sum.w += w * field.w;
-#else
-  sum = std::bit_cast<Real4>(w * std::bit_cast<FourReals>(field) + std::bit_cast<FourReals>(sum));
-#endif
-}
-
 /// Transforms of the virial of a unit charge: xx, yy and zz, or xy, xz and yz.
 struct MakeVirials {
   const Complex* charges;
@@ -280,18 +204,6 @@ struct MakeVirials {
   }
 };
 
-/// For one particle: body.take() of the points around it, and body.give() of their sum. (On a GPU
-/// eight threads do it: GatherByLanes.)
-template <class Body>
-PERRIN_HD void gather_around(const Body& body, std::int64_t i) {
-  const Real q = body.charge(std::uint32_t(i));
-  typename Body::Sum sum{};
-  if (q != Real(0))
-    around(body.points, body.position[i], body.ratio,
-           [&](std::int64_t m, Real w) { body.take(m, w, sum); });
-  body.give(i, q, sum);
-}
-
 /// Forces, and energies in steps with these.
 struct GatherForces {
   const Position* position;
@@ -303,16 +215,13 @@ struct GatherForces {
   ForceOutput out;
   std::int64_t particles;
 
-  using Sum = Real4;
-  PERRIN_HD void take(std::int64_t m, Real w, Sum& sum) const { add_weighted(w, fields[m], sum); }
-  PERRIN_HD void give(std::int64_t i, Real q, const Sum& sum) const {
+  PERRIN_HD void give(std::int64_t i, Real q, const Real4& sum) const {
     const Real energy =
         self ? Real(0.5) * q * sum.w - Real(self->energy * double(q) * double(q)) : Real(0);
     const Real weighted = out.slow * q;
     deposit(out, particles, i, {weighted * sum.x, weighted * sum.y, weighted * sum.z}, energy,
             Virial{}, Real(1));
   }
-  PERRIN_HD void operator()(std::int64_t i) const { gather_around(*this, i); }
 };
 
 struct GatherVirials {
@@ -326,16 +235,13 @@ struct GatherVirials {
   int first;     // of its components: 0 or 3
   std::int64_t particles;
 
-  using Sum = Real4;
-  PERRIN_HD void take(std::int64_t m, Real w, Sum& sum) const { add_weighted(w, fields[m], sum); }
-  PERRIN_HD void give(std::int64_t i, Real q, const Sum& sum) const {
+  PERRIN_HD void give(std::int64_t i, Real q, const Real4& sum) const {
     const Real of[3] = {sum.x, sum.y, sum.z};
     for (int k = 0; k < 3; ++k) {
       const Real own = Real(self->virial[first + k] * double(q) * double(q));
       virial[(first + k) * particles + i] += Real(0.5) * q * of[k] - own;
     }
   }
-  PERRIN_HD void operator()(std::int64_t i) const { gather_around(*this, i); }
 };
 
 }  // namespace perrin::mesh

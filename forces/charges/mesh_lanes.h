@@ -3,9 +3,6 @@
 // splines is a constant of the compiler, and weights stay in registers. For files compiled as CUDA.
 #pragma once
 
-#include <type_traits>
-
-#include "engine/base/error.h"
 #include "forces/charges/mesh_kernels.h"
 #include "forces/particle_loop.h"
 
@@ -15,6 +12,28 @@ namespace perrin::mesh {
 
 constexpr int lanes = 8;  // threads for each charge
 static_assert(MeshTerms::most_order <= lanes);
+
+/// The weights of the points around a particle along one axis, by the recursion of U. Essmann et
+/// al., J. Chem. Phys. 103, 8577 (1995), eq. 4.1.
+template <int most>
+struct Weights {
+  Real w[most];
+  std::int32_t first;
+
+  PERRIN_HD Weights(std::uint32_t fraction, std::int64_t points, int order) {
+    const std::uint64_t at = std::uint64_t(fraction) * std::uint64_t(points);
+    first = std::int32_t(at >> 32);
+    const Real f = Real(std::uint32_t(at)) * Real(1.0 / 4294967296.0);
+    w[0] = Real(1) - f, w[1] = f;
+    for (int p = 3; p <= order; ++p) {
+      const Real part = Real(1) / Real(p - 1);
+      w[p - 1] = part * f * w[p - 2];
+      for (int j = p - 2; j > 0; --j)
+        w[j] = part * ((f + Real(p - 1 - j)) * w[j - 1] + (Real(1 + j) - f) * w[j]);
+      w[0] = part * (Real(1) - f) * w[0];
+    }
+  }
+};
 
 /// Calls visit(point, weight) for the points of one lane. The weights are those of around().
 template <int order, class Visit>
@@ -53,8 +72,33 @@ struct SpreadByLanes {
     const Real q = all.charge(std::uint32_t(i));
     if (q == Real(0)) return;
     around_by_lane<order>(all.points, all.position[i], all.ratio, int(thread % lanes),
-                          [&](std::int64_t m, Real w) { all.add(m, q * w); });
+                          [&](std::int64_t m, Real w) { add(m, q * w); });
 #endif
+  }
+#ifdef __CUDA_ARCH__
+  __device__ void add(std::int64_t m, Real part) const {
+    const auto units = std::int64_t(std::rint(double(part) * all.units));
+    atomicAdd(reinterpret_cast<unsigned long long*>(all.fixed + m),
+              static_cast<unsigned long long>(units));
+  }
+#endif
+};
+
+struct ToReal {
+  const std::int64_t* fixed;
+  double unit;
+  Real* charges;
+  PERRIN_HD void operator()(std::int64_t m) const { charges[m] = Real(double(fixed[m]) * unit); }
+};
+
+/// All that a particle takes of a point beside each other.
+struct JoinFields {
+  const Real* of;  // [component · points + point]
+  std::int64_t points;
+  bool four;
+  Real4* fields;
+  PERRIN_HD void operator()(std::int64_t m) const {
+    fields[m] = {of[m], of[points + m], of[2 * points + m], four ? of[3 * points + m] : Real(0)};
   }
 };
 
@@ -72,10 +116,14 @@ struct GatherByLanes {
     if (places && places[k] == TrialMove::none) return;
     const std::int64_t i = places ? std::int64_t(places[k]) : begin + k;
     const Real q = body.charge(std::uint32_t(i));
-    typename Body::Sum sum{};
+    Real4 sum{};
     if (q != Real(0))
       around_by_lane<order>(body.points, body.position[i], body.ratio, lane,
-                            [&](std::int64_t m, Real w) { body.take(m, w, sum); });
+                            [&](std::int64_t m, Real w) {
+                              const Real4 field = body.fields[m];
+                              sum.x += w * field.x, sum.y += w * field.y;
+                              sum.z += w * field.z, sum.w += w * field.w;
+                            });
     constexpr int numbers = sizeof(sum) / sizeof(Real);
     Real* const number = reinterpret_cast<Real*>(&sum);
     const unsigned group = 0xffu << (threadIdx.x & 24u);
@@ -88,27 +136,6 @@ struct GatherByLanes {
 #endif
   }
 };
-
-/// f with the order as a constant.
-template <class F>
-void with_order(int order, const F& f) {
-  switch (order) {
-    case 3:
-      return f(std::integral_constant<int, 3>());
-    case 4:
-      return f(std::integral_constant<int, 4>());
-    case 5:
-      return f(std::integral_constant<int, 5>());
-    case 6:
-      return f(std::integral_constant<int, 6>());
-    case 7:
-      return f(std::integral_constant<int, 7>());
-    case 8:
-      return f(std::integral_constant<int, 8>());
-    default:
-      throw BugError("a mesh has splines of order 3 to 8");
-  }
-}
 
 inline void spread_by_lanes(const Device& device, std::int64_t n, const Spread& body) {
   with_order(body.points.order, [&](auto order) {

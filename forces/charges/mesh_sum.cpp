@@ -6,7 +6,7 @@
 #include "engine/domain/reduction.h"
 #include "forces/charges/mesh_kernels.h"
 #include "forces/charges/mesh_lanes.h"
-#include "forces/particle_loop.h"
+#include "forces/charges/mesh_rows.h"
 
 namespace perrin {
 
@@ -32,11 +32,12 @@ bool is_done(const Device& device) {
 }
 
 template <class Body>
-void gather(const char* name, StepContext& s, const ForceOutput& output, const Body& body) {
+void gather([[maybe_unused]] const char* name, StepContext& s, const ForceOutput& output,
+            const Body& body) {
 #ifdef __CUDACC__
   if (s.device().is_cuda()) return gather_by_lanes(name, s, output, body);
 #endif
-  for_each_particle(name, s, output, body);
+  gather_by_rows(s, output, body);
 }
 
 }  // namespace
@@ -49,12 +50,12 @@ MeshSum::MeshSum(const EwaldTerms& terms, const MeshTerms& mesh, double total, d
 
 void MeshSum::prepare(const Device& device) {
   if (fixed_.size() > 0) return;
-  const std::int64_t n = mesh_.points();
+  const std::int64_t n = mesh_.points(), room = points(device).room();
   fft_ = Fft3(device, mesh_.size);
   for (const int meshes : {3, 4}) fft_.prepare_inverse(meshes);
-  copies_ = copies_of_mesh(device, n);
-  fixed_ = {device, copies_ * n};
-  fields_ = {device, n};
+  copies_ = copies_of_mesh(device, room);
+  fixed_ = {device, copies_ * room};
+  fields_ = {device, room};
   charges_ = {device, fft_.waves()}, influence_ = {device, fft_.waves()};
   waves_ = {device, 4 * fft_.waves()}, space_ = {device, 4 * n};
   std::vector<double> filter, squares;
@@ -71,11 +72,16 @@ void MeshSum::prepare(const Device& device) {
   weighed_box_ = {device, std::span<const Box>(&none, 1)}, stale_ = {device, 1};
 }
 
+Points MeshSum::points(const Device& device) const {
+  const auto [nx, ny, nz] = mesh_.size;
+  return {nx, ny, nz, mesh_.order, device.is_cuda() ? nz : nz + beyond_row};
+}
+
 /// In the box as it is.
 void MeshSum::weigh(StepContext& s, bool energy) {
   const Device& device = s.device();
   BoxState& box = s.particles.box_state;
-  const Points points{mesh_.size[0], mesh_.size[1], mesh_.size[2], mesh_.order};
+  const Points points = this->points(device);
   const double quarter = 1 / (4 * terms_.parameters.splitting * terms_.parameters.splitting);
   const bool device_knows = device.is_cuda() && box.moves();  // and the host does not
   if (device_knows || !weighed_ || box.host() != weighed_for_) {
@@ -100,35 +106,37 @@ void MeshSum::spread(const Device& device, std::int64_t n, const mesh::Spread& b
 #ifdef __CUDACC__
   if (device.is_cuda()) return spread_by_lanes(device, n, body);
 #endif
-  if (copies_ == 1) return for_each(device, "spread charges", n, body);
-  if (device.halt().skipping()) return;
-  const std::int64_t tasks = 8 * copies_, piece = (n + tasks - 1) / tasks;
-  for_tasks(device, tasks, [&](std::int64_t task, int thread) {
-    Spread own = body;
-    own.alone = true;
-    own.fixed += thread * mesh_.points();
-    const std::int64_t begin = std::min(n, task * piece), end = std::min(n, begin + piece);
-    if (begin < end) run_range(own, begin, end);
-  });
+  spread_by_rows(device, n, body, copies_);
+}
+
+/// Charges as real numbers, of what was spread.
+void MeshSum::make_real(const Device& device) {
+#ifdef __CUDACC__
+  if (device.is_cuda())
+    return for_each(device, "charges of the mesh", mesh_.points(),
+                    ToReal{fixed_.data(), unit_, space_.data()});
+#endif
+  const Points points = this->points(device);
+  for_rows(device, points.nx * points.ny,
+           RowToReal{fixed_.data(), points, copies_, unit_, space_.data()});
 }
 
 void MeshSum::compute(StepContext& s, const AttributeView<1>& charge, const ForceOutput& output) {
   const Device& device = s.device();
   prepare(device);
   weigh(s, output.energy);
-  const Points points{mesh_.size[0], mesh_.size[1], mesh_.size[2], mesh_.order};
-  const std::int64_t n = s.particles.size(), all = points.count();
+  const Points points = this->points(device);
+  const std::int64_t n = s.particles.size();
   const Position* const position = s.particles.position.data();
   const std::uint64_t ratio = terms_.slab
                                   ? std::uint64_t(std::llround((1 + 2 * s.particles.box.padding.z) /
                                                                *terms_.slab * 2147483648.0))
                                   : 0;
-  for_each(device, "clear the mesh", copies_ * all, Clear{fixed_.data()});
+  for_each(device, "clear the mesh", copies_ * points.room(), Clear{fixed_.data()});
   spread(device, n,
          {position, charge, points, ratio, 1 / unit_, !device.is_cuda() && device.threads() == 1,
           fixed_.data()});
-  for_each(device, "charges of the mesh", all,
-           ToReal{fixed_.data(), all, copies_, unit_, space_.data()});
+  make_real(device);
   fft_.forward(space_.data(), charges_.data());
   for_each(
       device, "fields of the mesh", fft_.waves(),
@@ -155,8 +163,14 @@ void MeshSum::compute(StepContext& s, const AttributeView<1>& charge, const Forc
 /// So many numbers of each point, from their waves.
 void MeshSum::back_in_space(const Device& device, int numbers) {
   fft_.inverse(waves_.data(), space_.data(), numbers);
-  for_each(device, "fields together", mesh_.points(),
-           JoinFields{space_.data(), mesh_.points(), numbers == 4, fields_.data()});
+#ifdef __CUDACC__
+  if (device.is_cuda())
+    return for_each(device, "fields together", mesh_.points(),
+                    JoinFields{space_.data(), mesh_.points(), numbers == 4, fields_.data()});
+#endif
+  const Points points = this->points(device);
+  for_rows(device, points.nx * points.ny,
+           RowOfFields{space_.data(), points, numbers == 4, fields_.data()});
 }
 
 }  // namespace perrin

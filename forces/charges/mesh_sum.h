@@ -14,8 +14,9 @@
 namespace perrin {
 
 namespace mesh {
+struct Points;
 struct Spread;
-}
+}  // namespace mesh
 
 class MeshSum {
  public:
@@ -37,9 +38,11 @@ class MeshSum {
   };
 
  private:
+  mesh::Points points(const Device& device) const;
   void prepare(const Device& device);
   void weigh(StepContext& s, bool energy);
   void spread(const Device& device, std::int64_t n, const mesh::Spread& body);
+  void make_real(const Device& device);
   void back_in_space(const Device& device, int numbers);
 
   EwaldTerms terms_;
@@ -51,8 +54,8 @@ class MeshSum {
   Buffer<std::uint32_t> stale_;
   Fft3 fft_;
   int copies_ = 1;                   // of the mesh, for threads that spread charges
-  Buffer<std::int64_t> fixed_;       // [copy · points + point]: charge in units
-  Buffer<Real4> fields_;             // [point]: field, and potential in steps with energies
+  Buffer<std::int64_t> fixed_;       // [copy][point in rows]: charge in units
+  Buffer<Real4> fields_;             // [point in rows]: field, and potential in steps with energies
   Buffer<Complex> charges_, waves_;  // [wave], [component · waves + wave]
   Buffer<Real> space_;               // [component · points + point]
   Buffer<Real4> influence_;          // [wave]: k, and the potential of a unit
