@@ -70,7 +70,8 @@ struct AttributeManyBodyView {
     return P::embedding(rho, type[type_of(i)], to_real4(attributes(std::uint32_t(i))));
   }
   /// Attributes, and F' behind them.
-  PERRIN_HD Real4 word(std::uint32_t j) const {
+  template <class Index>
+  PERRIN_HD Real4 word(Index j) const {
     Real4 word = to_real4(attributes(j));
     word.w = slope[j];
     return word;
@@ -87,19 +88,28 @@ struct ManyBodyOwn {
 template <class P, class Mode, bool Shift>
 struct AttributeDensityBody {
   static constexpr int sums = 2, odd = 1;
-  static constexpr bool has_extra = true, looks_up = false;
+  static constexpr bool has_extra = true, looks_up = true;
+  using Coefficients = AttributeBothWays<P>;
   using Extra = AttributeWord<P::attributes.size()>;
   using Own = ManyBodyOwn<Extra>;
   AttributeManyBodyView<P> view;
+  const Coefficients* table = view.table;
+  std::uint32_t types = view.types;
 
   PERRIN_HD Own own(std::int64_t i) const {
     return {view.type_of(i) * view.types, view.attributes(std::uint32_t(i))};
   }
-  PERRIN_HD Extra extra(std::uint32_t j) const { return view.attributes(j); }
+  template <class Index>
+  PERRIN_HD Extra extra(Index j) const {
+    return view.attributes(j);
+  }
   PERRIN_HD void pair(const Own& own, Real3 d, std::uint32_t type, const Extra& extra, bool real,
                       Real (&term)[sums]) const {
+    pair_with(own, d, type, entry(table, types == 1 ? 0u : own.row + type), extra, real, term);
+  }
+  PERRIN_HD void pair_with(const Own& own, Real3 d, std::uint32_t, const Coefficients& c,
+                           const Extra& extra, bool real, Real (&term)[sums]) const {
     const Real r2 = square_of(d);
-    const AttributeBothWays<P> c = entry(view.table, view.types == 1 ? 0u : own.row + type);
     const Real4 of_i = to_real4(own.word), of_j = to_real4(extra);
     const Real on_i = weight(r2, c.on_i, of_i, of_j, real);
     const Real on_j = weight(r2, c.on_j, of_j, of_i, real);
@@ -114,11 +124,10 @@ struct AttributeDensityBody {
  private:
   PERRIN_HD static Real weight(Real r2, const AttributeCoefficients<P>& c, const Real4& a,
                                const Real4& b, bool real) {
-    const PairEnding end{c.cutoff2, c.cutoff, c.on, c.inverse_width};
-    const Real w =
-        AttributeTruncated<DensityOf<P>, Mode>::template evaluate<Shift>(r2, c.potential, end, a, b)
-            .energy;
-    return real && r2 < c.cutoff2 ? w : Real(0);
+    const Real w = AttributeTruncated<DensityOf<P>, Mode>::template evaluate<Shift>(r2, c.potential,
+                                                                                    c.end, a, b)
+                       .energy;
+    return real && r2 < c.end.cutoff2 ? w : Real(0);
   }
 };
 
@@ -126,30 +135,39 @@ struct AttributeDensityBody {
 template <class P, class Mode, bool Energy, bool Shift>
 struct AttributeEmbeddingBody {
   static constexpr int sums = Energy ? 10 : 3, odd = 3;
-  static constexpr bool has_extra = true, looks_up = false;
+  static constexpr bool has_extra = true, looks_up = true;
+  using Coefficients = AttributeBothWays<P>;
   using Own = ManyBodyOwn<Real4>;
   AttributeManyBodyView<P> view;
   ForceOutput output;
+  const Coefficients* table = view.table;
+  std::uint32_t types = view.types;
 
   PERRIN_HD Own own(std::int64_t i) const {
     return {view.type_of(i) * view.types, view.word(std::uint32_t(i))};
   }
-  PERRIN_HD Real4 extra(std::uint32_t j) const { return view.word(j); }
+  template <class Index>
+  PERRIN_HD Real4 extra(Index j) const {
+    return view.word(j);
+  }
   PERRIN_HD void pair(const Own& own, Real3 d, std::uint32_t type, const Real4& of_j, bool real,
                       Real (&term)[sums]) const {
+    pair_with(own, d, type, entry(table, types == 1 ? 0u : own.row + type), of_j, real, term);
+  }
+  PERRIN_HD void pair_with(const Own& own, Real3 d, std::uint32_t, const Coefficients& c,
+                           const Real4& of_j, bool real, Real (&term)[sums]) const {
     const Real r2 = square_of(d);
-    const AttributeBothWays<P> c = entry(view.table, view.types == 1 ? 0u : own.row + type);
     const Real a = weight_slope(r2, c.on_i, own.word, of_j, real),
                b = weight_slope(r2, c.on_j, of_j, own.word, real);
     // Own slope · a + other slope · b, such that both particles find the same bits.
     Real f = Real(0.5) * ((own.word.w + of_j.w) * (a + b) + (own.word.w - of_j.w) * (a - b));
-    f = a != Real(0) || b != Real(0) ? f : Real(0);  // nobody's slope may be anything
+    // Nobody's slope may be anything. Without a branch, or GCC does not vectorise.
+    f = !(std::abs(a) + std::abs(b) == Real(0)) ? f : Real(0);
     [[maybe_unused]] Real energy = 0;
     if constexpr (HasAttributePair<P>) {
-      const PairEnding end{c.on_i.cutoff2, c.on_i.cutoff, c.on_i.on, c.on_i.inverse_width};
       const PairForce<Real> v = AttributeTruncated<PairOf<P>, Mode>::template evaluate < Energy &&
-                                Shift > (r2, c.on_i.potential, end, own.word, of_j);
-      const bool inside = real && r2 < c.on_i.cutoff2;
+                                Shift > (r2, c.on_i.potential, c.on_i.end, own.word, of_j);
+      const bool inside = real && r2 < c.on_i.end.cutoff2;
       f += inside ? v.force_over_r : Real(0);
       energy = inside ? v.energy : Real(0);
     }
@@ -178,11 +196,10 @@ struct AttributeEmbeddingBody {
  private:
   PERRIN_HD static Real weight_slope(Real r2, const AttributeCoefficients<P>& c, const Real4& a,
                                      const Real4& b, bool real) {
-    const PairEnding end{c.cutoff2, c.cutoff, c.on, c.inverse_width};
-    const Real slope =
-        AttributeTruncated<DensityOf<P>, Mode>::template evaluate<false>(r2, c.potential, end, a, b)
-            .force_over_r;
-    return real && r2 < c.cutoff2 ? slope : Real(0);
+    const Real slope = AttributeTruncated<DensityOf<P>, Mode>::template evaluate<false>(
+                           r2, c.potential, c.end, a, b)
+                           .force_over_r;
+    return real && r2 < c.end.cutoff2 ? slope : Real(0);
   }
 };
 
@@ -241,11 +258,11 @@ class AttributeManyBodyForce final : public Force {
 template <class P>
 bool same_both_ways(const AttributeWords& words, const AttributeBothWays<P>& c,
                     const std::string& a, const std::string& b, Setup& setup) {
-  bool same = c.on_i.cutoff2 == c.on_j.cutoff2;
+  bool same = c.on_i.end.cutoff2 == c.on_j.end.cutoff2;
   if constexpr (HasAttributePair<P>) {
     const Real4 word = words.values().empty() ? Real4{} : words.word(0);
     for (int k = 1; k < 64 && same; ++k) {
-      const double r2 = double(c.on_i.cutoff2) * k * k / 4096;
+      const double r2 = double(c.on_i.end.cutoff2) * k * k / 4096;
       same = P::pair(r2, c.on_i.potential, word, word).energy ==
              P::pair(r2, c.on_j.potential, word, word).energy;
     }
@@ -272,9 +289,8 @@ std::unique_ptr<Force> make_attribute_many_body(const ManyBodySettings<P>& s, Se
       const auto& entry = table.at(a, b);
       const double cutoff = entry.cutoff;
       if (!switch_fits(setup, s.truncation, s.switch_on, cutoff)) return nullptr;
-      const double on = switch_begin(s.switch_on, cutoff);
-      one.push_back({P::coefficients(entry.parameters), Real(cutoff * cutoff), Real(cutoff),
-                     Real(on), Real(1 / (cutoff - on))});
+      one.push_back({P::coefficients(entry.parameters),
+                     PairEnding::at(cutoff, switch_begin(s.switch_on, cutoff))});
       ranges.push_back(std::max(cutoff, table.at(b, a).cutoff));
     }
   AttributeWords words(attribute_names<P>(), "energy", setup);
@@ -288,8 +304,7 @@ std::unique_ptr<Force> make_attribute_many_body(const ManyBodySettings<P>& s, Se
   if (!same) return nullptr;
   if constexpr (HasAttributePair<P>) {
     std::vector<AttributeCoefficients<PairOf<P>>> pairs;
-    for (const auto& c : one)
-      pairs.push_back({c.potential, c.cutoff2, c.cutoff, c.on, c.inverse_width});
+    for (const auto& c : one) pairs.push_back({c.potential, c.end});
     check_exchange<PairOf<P>>(words, pairs, setup, "pair");
   }
   std::vector<typename P::TypeCoefficients> of_type;

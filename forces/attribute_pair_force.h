@@ -33,27 +33,41 @@
 namespace perrin {
 namespace detail {
 
+/// Where a pair's interaction ends.
+struct PairEnding {
+  Real cutoff2, cutoff;
+  Real on, inverse_width;  // Switched
+
+  static PairEnding at(double cutoff, double on) {
+    return {Real(cutoff * cutoff), Real(cutoff), Real(on), Real(1 / (cutoff - on))};
+  }
+  bool operator==(const PairEnding&) const = default;
+};
+
 /// Of a pair of types.
 template <class P>
 struct AttributeCoefficients {
   typename P::Coefficients potential;
-  Real cutoff2, cutoff;
-  Real on, inverse_width;  // Switched
+  PairEnding end;
 };
 
-/// Whether all pairs of types have the same: particles then differ by their attributes alone.
+/// What all pairs of types have in common: everything, so that particles differ by their attributes
+/// alone; where they end; nothing.
+enum class Common { all, end, none };
+
 template <class P>
-bool are_alike(const std::vector<AttributeCoefficients<P>>& table) {
+Common common_of(const std::vector<AttributeCoefficients<P>>& table) {
   using C = typename P::Coefficients;
   constexpr bool padded = alignof(C) != alignof(Real) || sizeof(C) % sizeof(Real) != 0;
-  return std::ranges::all_of(table, [&](const AttributeCoefficients<P>& one) {
-    const AttributeCoefficients<P>& first = table.front();
-    if (&one == &first) return true;
-    const bool same_end = one.cutoff2 == first.cutoff2 && one.cutoff == first.cutoff &&
-                          one.on == first.on && one.inverse_width == first.inverse_width;
-    if constexpr (std::is_empty_v<C>) return same_end;
-    return same_end && !padded && std::memcmp(&one.potential, &first.potential, sizeof(C)) == 0;
+  const auto all = [&](const auto& same) {
+    return std::ranges::all_of(table, [&](const auto& one) { return same(one, table.front()); });
+  };
+  if (!all([](const auto& a, const auto& b) { return a.end == b.end; })) return Common::none;
+  if (table.size() == 1 || std::is_empty_v<C>) return Common::all;
+  const bool same = !padded && all([](const auto& a, const auto& b) {
+    return std::memcmp(&a.potential, &b.potential, sizeof(C)) == 0;
   });
+  return same ? Common::all : Common::end;
 }
 
 template <class P>
@@ -61,20 +75,18 @@ concept HasRange = requires(const typename P::Coefficients& c, const Real4& a) {
   P::range(c, a, a);
 };
 
-/// Where a pair's interaction ends.
-struct PairEnding {
-  Real cutoff2, cutoff;
-  Real on, inverse_width;  // Switched
-};
+/// Of two particles; `c`: of their types.
 template <class P>
-PERRIN_HD PairEnding ending_of(const AttributeCoefficients<P>& c, const Real4& a, const Real4& b) {
+PERRIN_HD PairEnding ending_of([[maybe_unused]] const typename P::Coefficients& potential,
+                               const PairEnding& c, [[maybe_unused]] const Real4& a,
+                               [[maybe_unused]] const Real4& b) {
   if constexpr (HasRange<P>) {
-    const Real range = P::range(c.potential, a, b);
+    const Real range = P::range(potential, a, b);
     const Real end = range < c.cutoff ? range : c.cutoff;
     const Real shrunk = end > 0 ? c.cutoff / end : Real(1);
     return {end > 0 ? end * end : Real(0), end, c.on / shrunk, c.inverse_width * shrunk};
   } else {
-    return {c.cutoff2, c.cutoff, c.on, c.inverse_width};
+    return c;
   }
 }
 
@@ -100,13 +112,13 @@ struct AttributeTruncated {
   }
 };
 
-template <class P, class Mode, bool Energy, bool Shift, bool OneType>
+template <class P, class Mode, bool Energy, bool Shift, Common Same>
 struct AttributePairBody {
   static constexpr std::size_t attribute_count = P::attributes.size();
   static constexpr int sums = Energy ? 10 : 3;
   static constexpr int odd = 3;
-  static constexpr bool has_extra = true, one_type = OneType;
-  static constexpr bool looks_up = false;
+  static constexpr bool has_extra = true, one_type = Same == Common::all;
+  static constexpr bool looks_up = !one_type;
   using Coefficients = AttributeCoefficients<P>;
   const Position* position;
   const Coefficients* table;  // [type_i · types + type_j]
@@ -119,10 +131,10 @@ struct AttributePairBody {
   struct Own {
     std::uint32_t row;  // of the table
     Extra attributes;
-    Coefficients coefficients;  // where there is one type only
+    Coefficients coefficients;  // what all pairs of types have in common
   };
   PERRIN_HD Own own(std::int64_t i) const {
-    return {OneType ? 0u : position[i].type() * types, attributes(std::uint32_t(i)), table[0]};
+    return {one_type ? 0u : position[i].type() * types, attributes(std::uint32_t(i)), table[0]};
   }
   template <class Index>
   PERRIN_HD Extra extra(Index j) const {
@@ -131,10 +143,15 @@ struct AttributePairBody {
 
   PERRIN_HD void pair(const Own& own, Real3 d, [[maybe_unused]] std::uint32_t type,
                       const Extra& extra, bool real, Real (&term)[sums]) const {
-    const Coefficients c = OneType ? own.coefficients : entry(table, own.row + type);
+    pair_with(own, d, type, one_type ? own.coefficients : entry(table, own.row + type), extra, real,
+              term);
+  }
+  PERRIN_HD void pair_with(const Own& own, Real3 d, std::uint32_t, const Coefficients& c,
+                           const Extra& extra, bool real, Real (&term)[sums]) const {
     const Real4 of_i = to_real4(own.attributes), of_j = to_real4(extra);
     const Real r2 = Real(1e-24) + d.x * d.x + d.y * d.y + d.z * d.z;
-    const PairEnding end = ending_of<P>(c, of_i, of_j);
+    const PairEnding& of_types = Same == Common::none ? c.end : own.coefficients.end;
+    const PairEnding end = ending_of<P>(c.potential, of_types, of_i, of_j);
     const auto result = AttributeTruncated<P, Mode>::template evaluate < Energy &&
                         Shift > (r2, c.potential, end, of_i, of_j);
     const bool inside = real && r2 < end.cutoff2;
@@ -170,7 +187,7 @@ class AttributePairForce final : public Force {
       : Force(ForceTraits::of_pairs(ranges)),
         table_(device, std::span<const AttributeCoefficients<P>>(table)),
         types_(types),
-        alike_(are_alike(table)),
+        common_(common_of(table)),
         words_(std::move(words)),
         shift_(shift) {
     traits_.handled.charges = reads_charges<P>();
@@ -178,10 +195,12 @@ class AttributePairForce final : public Force {
   }
 
   void compute(StepContext& s, const ForceOutput& output) override {
-    if (output.energy)
-      shift_ ? run<true, true, false>(s, output) : run<true, false, false>(s, output);
-    else
-      alike_ ? run<false, false, true>(s, output) : run<false, false, false>(s, output);
+    if (output.energy) return shift_ ? run<true, true>(s, output) : run<true, false>(s, output);
+    if (common_ == Common::all) return run<false, false, Common::all>(s, output);
+#ifndef __CUDACC__  // one body less to compile
+    if (common_ == Common::end) return run<false, false, Common::end>(s, output);
+#endif
+    run<false, false>(s, output);
   }
   void follow_attributes(const std::map<std::string, std::vector<double>>& changed) override {
     words_.follow(changed);
@@ -195,23 +214,23 @@ class AttributePairForce final : public Force {
   }
 
  private:
-  template <bool Energy, bool Shift, bool OneType>
-  using Body = AttributePairBody<P, Mode, Energy, Shift, OneType>;
+  template <bool Energy, bool Shift, Common Same = Common::none>
+  using Body = AttributePairBody<P, Mode, Energy, Shift, Same>;
 
-  template <bool Energy, bool Shift, bool OneType>
-  Body<Energy, Shift, OneType> body(const StepContext& s, const ForceOutput& output,
-                                    const AttributeView<P::attributes.size()>& attributes) const {
+  template <bool Energy, bool Shift, Common Same = Common::none>
+  Body<Energy, Shift, Same> body(const StepContext& s, const ForceOutput& output,
+                                 const AttributeView<P::attributes.size()>& attributes) const {
     return {s.particles.position.data(), table_.data(), types_,
             s.particles.size(),          output,        attributes};
   }
-  template <bool Energy, bool Shift, bool OneType>
+  template <bool Energy, bool Shift, Common Same = Common::none>
   void run(StepContext& s, const ForceOutput& output) {
     const auto attributes = words_.template view<P::attributes.size()>(s);
-    pair_loop(P::type, *s.neighbors, body<Energy, Shift, OneType>(s, output, attributes));
+    pair_loop(P::type, *s.neighbors, body<Energy, Shift, Same>(s, output, attributes));
   }
   template <bool Shift>
-  Body<true, Shift, false> trial_body(StepContext& s) {
-    return body<true, Shift, false>(s, {}, words_.template trial_view<P::attributes.size()>(s));
+  Body<true, Shift> trial_body(StepContext& s) {
+    return body<true, Shift>(s, {}, words_.template trial_view<P::attributes.size()>(s));
   }
   template <bool Shift>
   void run_trials(StepContext& s, const TrialMoves& trials) {
@@ -224,7 +243,7 @@ class AttributePairForce final : public Force {
 
   Buffer<AttributeCoefficients<P>> table_;
   std::uint32_t types_;
-  bool alike_;  // all pairs of types: on a CPU that saves to gather them
+  Common common_;  // what is the same for all pairs is in registers
   AttributeWords words_;
   bool shift_;  // "energy_shift"
 };
@@ -239,7 +258,7 @@ void check_exchange(const AttributeWords& words, const std::vector<AttributeCoef
   for (int k = 0; k < 256 && !values.empty(); ++k) {
     const std::size_t i = random() % values.size(), j = random() % values.size();
     const auto& c = table[k % table.size()];
-    const double r = double(c.cutoff) * (0.3 + 0.65 * double(k) / 256);
+    const double r = double(c.end.cutoff) * (0.3 + 0.65 * double(k) / 256);
     const double one = P::evaluate(r * r, c.potential, words.word(i), words.word(j)).energy;
     const double other = P::evaluate(r * r, c.potential, words.word(j), words.word(i)).energy;
     if (std::abs(one - other) <= 1e-6 * (std::abs(one) + std::abs(other))) continue;
@@ -292,9 +311,8 @@ std::unique_ptr<Force> make_attribute_pair_force(const PairSettings<P>& s, Setup
       if (!table.at(a, b) || !std::isfinite(table.cutoff(a, b))) return nullptr;  // reported
       const double cutoff = table.cutoff(a, b);
       if (!switch_fits(setup, s.truncation, s.switch_on, cutoff)) return nullptr;
-      const double on = switch_begin(s.switch_on, cutoff);
-      coefficients.push_back({P::coefficients(table.at(a, b)->parameters), Real(cutoff * cutoff),
-                              Real(cutoff), Real(on), Real(1 / (cutoff - on))});
+      coefficients.push_back({P::coefficients(table.at(a, b)->parameters),
+                              PairEnding::at(cutoff, switch_begin(s.switch_on, cutoff))});
       ranges.push_back(cutoff);
     }
   AttributeWords words(attribute_names<P>(), "energy", setup);
@@ -309,7 +327,7 @@ std::unique_ptr<Force> make_attribute_pair_force(const PairSettings<P>& s, Setup
     for (std::size_t b = 0; b < types; ++b) {
       const std::size_t k = a * types + b;
       if (setup.both_frozen(a, b) || table.silent(a, b))
-        coefficients[k].cutoff2 = coefficients[k].cutoff = 0, ranges[k] = 0;
+        coefficients[k].end.cutoff2 = coefficients[k].end.cutoff = 0, ranges[k] = 0;
     }
   const Ranges found(types, ranges);
   return std::make_unique<AttributePairForce<P, Mode>>(

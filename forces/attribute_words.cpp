@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 
 #include "engine/device/parallel.h"
 #include "engine/domain/decomposition.h"
@@ -66,7 +67,7 @@ void AttributeWords::follow(const std::map<std::string, std::vector<double>>& ch
     any = true;
     for (std::size_t id = 0; id < values_.size(); ++id) values_[id][k] = found->second[id];
   }
-  if (any) by_id_.assign(words());
+  if (any) by_id_.assign(words()), order_.clear();
 }
 
 Real4 AttributeWords::word(std::size_t id) const {
@@ -110,7 +111,17 @@ bool AttributeWords::keeps_view(const StepContext& s) const {
   return viewed_ && !decomposition_of(s.device()).several();
 }
 
+/// On a CPU ids tell faster than a copy is made whether the last one is still right.
+bool AttributeWords::keeps_order(const StepContext& s) {
+  if (s.device().is_cuda() || changes() || s.device().halt().skipping()) return false;
+  const std::span<const std::uint32_t> id(s.particles.id.data(), std::size_t(s.particles.size()));
+  if (std::ranges::equal(id, order_)) return true;
+  order_.assign(id.begin(), id.end());
+  return false;
+}
+
 void AttributeWords::refresh(StepContext& s, std::size_t stride) {
+  if (keeps_order(s)) return;
   constexpr auto words = std::int64_t(sizeof(Real) / 4);  // of a number
   const ParticleArrays::OrderedCopy copy{by_id(s), 4 * words, in_memory_.data(),
                                          std::int64_t(stride) * words};

@@ -84,6 +84,7 @@ class AttributeWords {
  private:
   void refresh(StepContext& s, std::size_t stride);
   bool keeps_view(const StepContext& s) const;
+  bool keeps_order(const StepContext& s);
   std::vector<Real4> words() const;
   bool changes() const;
   void take_change(const Configuration& c, const std::string& name, std::size_t k,
@@ -93,6 +94,7 @@ class AttributeWords {
   Buffer<Real4> by_id_;
   Buffer<Real> in_memory_;
   bool viewed_ = false;
+  std::vector<std::uint32_t> order_;  // on a CPU: ids in the order of the copy
   std::shared_ptr<const ParticleArrays::OrderedCopy> copy_;
   std::vector<std::string> names_;
   // Of those that change.

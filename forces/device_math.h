@@ -1,6 +1,7 @@
 // Arithmetic of the inner loops, for any floating-point type, on the CPU and on the GPU.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -18,14 +19,19 @@ namespace perrin {
 template <class T>
 PERRIN_HD T inverse_sqrt(T x) {
   // Nothing of interest is closer than 10⁻¹², and two particles at one point make no NaN.
-  x = x > T(1e-24) ? x : T(1e-24);
+  constexpr T least = T(1e-24);
   if constexpr (std::is_same_v<T, float>) {
 #ifdef __CUDA_ARCH__
+    x = x > least ? x : least;
     float y;
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
     return y;
 #else
-    float y = std::bit_cast<float>(0x5f3759dfu - (std::bit_cast<std::uint32_t>(x) >> 1));
+    // The larger one of their bits, which have the same order: where floats are compared GCC
+    // evaluates for both outcomes what follows.
+    const auto bits = std::max(std::bit_cast<std::int32_t>(x), std::bit_cast<std::int32_t>(least));
+    x = std::bit_cast<float>(bits);
+    float y = std::bit_cast<float>(0x5f3759dfu - (std::uint32_t(bits) >> 1));
     float h = 1.0f - x * y * y;
     y += y * h * (0.5f + 0.375f * h);
     h = 1.0f - x * y * y;
@@ -33,6 +39,7 @@ PERRIN_HD T inverse_sqrt(T x) {
     return y;
 #endif
   } else {
+    x = x > least ? x : least;
     return T(1) / std::sqrt(x);
   }
 }

@@ -48,13 +48,14 @@ struct ManyBodyView {
     density[i] = rho;
     slope[i] = rho != Real(0) ? E::embedding(rho, type_of(i)).slope : Real(0);
   }
-  /// Of a neighbour. Indices in 32 bits with a sign, or GCC makes offsets that no gather can scale.
-  PERRIN_HD Real slope_of(std::uint32_t j) const {
-#ifdef __CUDA_ARCH__
-    return slope[j];
-#else
-    return slope[std::int32_t(j)];
+  /// Of a neighbour. Those of a list in 32 bits with a sign, or GCC makes offsets that no gather
+  /// can scale; those of a cluster in 64 bits, or it does not see that they are beside one another.
+  template <class Index>
+  PERRIN_HD Real slope_of(Index j) const {
+#ifndef __CUDA_ARCH__
+    if constexpr (sizeof(Index) == 4) return slope[std::int32_t(j)];
 #endif
+    return slope[j];
   }
 };
 
@@ -117,9 +118,12 @@ template <class E, bool Energy, PairTypes Types>
 struct EmbeddingForceBody {
   static constexpr bool one_type = Types == PairTypes::one;
   static constexpr int sums = Energy ? 10 : 3, odd = 3;
-  static constexpr bool has_extra = true;
+  static constexpr bool has_extra = true, looks_up = !one_type;
+  using Coefficients = BothWays<E>;
   ManyBodyView<E> view;
   ForceOutput output;
+  const Coefficients* table = view.table;
+  std::uint32_t types = view.types;
 
   struct Own {
     std::uint32_t row;  // of the table
@@ -130,16 +134,28 @@ struct EmbeddingForceBody {
     return {one_type ? 0u : view.position[i].type() * view.types, view.slope[i],
             view.table[0].on_i};
   }
-  PERRIN_HD Real extra(std::uint32_t j) const { return view.slope_of(j); }
+  template <class Index>
+  PERRIN_HD Real extra(Index j) const {
+    return view.slope_of(j);
+  }
 
   PERRIN_HD void pair(const Own& own, Real3 d, std::uint32_t type, Real other, bool real,
                       Real (&term)[sums]) const {
+    // Both ways one by one, or GCC does not vectorise.
+    const std::uint32_t k = one_type ? 0u : 2 * (own.row + type);
+    const typename E::Coefficients c = one_type ? own.coefficients : coefficients(k);
+    if constexpr (Types == PairTypes::any)
+      pair_with(own, d, type, {c, coefficients(k + 1)}, other, real, term);
+    else
+      pair_with(own, d, type, {c, c}, other, real, term);
+  }
+  PERRIN_HD void pair_with(const Own& own, Real3 d, std::uint32_t, const Coefficients& ways,
+                           Real other, bool real, Real (&term)[sums]) const {
     const Real r2 = square_of(d);
     Real f = 0;
     [[maybe_unused]] Real energy = 0;
-    const std::uint32_t k = one_type ? 0u : 2 * (own.row + type);
     if constexpr (Types != PairTypes::any) {
-      const typename E::Coefficients c = one_type ? own.coefficients : coefficients(k);
+      const typename E::Coefficients& c = ways.on_i;
       f = (own.slope + other) * E::density(r2, c).force_over_r;
       if constexpr (E::has_pair) {
         const PairForce<Real> v = E::pair(r2, c);
@@ -148,15 +164,15 @@ struct EmbeddingForceBody {
       const bool inside = real && r2 < c.cutoff2;
       f = inside ? f : Real(0), energy = inside ? energy : Real(0);
     } else {
-      // GCC vectorises this, and not what has one struct for both ways or one condition at the end.
-      const Real a = weight_slope(k, r2, real), b = weight_slope(k + 1, r2, real);
+      // GCC vectorises this, and not what has one condition at the end.
+      const Real a = weight_slope(ways.on_i, r2, real), b = weight_slope(ways.on_j, r2, real);
       // Own slope · a + other slope · b, such that both particles find the same bits.
       f = Real(0.5) * ((own.slope + other) * (a + b) + (own.slope - other) * (a - b));
 #ifdef __CUDA_ARCH__
       f = a != Real(0) || b != Real(0) ? f : Real(0);  // nobody's slope may be anything
 #endif
       if constexpr (E::has_pair) {
-        const typename E::Coefficients c = coefficients(k);
+        const typename E::Coefficients c = ways.on_i;
         const PairForce<Real> v = E::pair(r2, c);
         const bool inside = real && r2 < c.cutoff2;
         f += inside ? v.force_over_r : Real(0);
@@ -191,8 +207,7 @@ struct EmbeddingForceBody {
   PERRIN_HD typename E::Coefficients coefficients(std::uint32_t k) const {
     return entry(&view.table->on_i, k);
   }
-  PERRIN_HD Real weight_slope(std::uint32_t k, Real r2, bool real) const {
-    const typename E::Coefficients c = coefficients(k);
+  PERRIN_HD static Real weight_slope(const typename E::Coefficients& c, Real r2, bool real) {
     const Real slope = E::density(r2, c).force_over_r;
     return real && r2 < c.cutoff2 ? slope : Real(0);
   }

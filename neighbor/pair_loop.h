@@ -22,9 +22,10 @@
 // with the first `odd` reversed. A body with `one_type` true does not look at
 // `type`: a GPU may leave it out. A body with `looks_up` true has a table [type_i · types + type_j]
 // of Coefficients, its members `table` and `types`, and pair_with(own, d, type, coefficients, real,
-// term), which `clusters` calls instead of pair(): it lays coefficients out for whole vectors. What
-// a particle gets is added in an order fixed by list and traversal, so that the result does not
-// depend on the number of threads.
+// term), with has_extra pair_with(own, d, type, coefficients, extra, real, term), which `clusters`
+// calls instead of pair(): it lays coefficients out for whole vectors. What a particle gets is
+// added in an order fixed by list and traversal, so that the result does not depend on the number
+// of threads.
 #pragma once
 
 #include "neighbor/clusters/cluster_loop.h"

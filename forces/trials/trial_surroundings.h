@@ -57,10 +57,10 @@ struct TrialSurroundings {
 /// Finite: the difference of two such sums is a number.
 PERRIN_HD Real bounded(Real energy) { return energy < Real(1e30) ? energy : Real(1e30); }
 
-/// Bodies with a table that keep its first entry for each particle.
+/// Bodies with a table that keep its first entry for each particle, and need nothing else.
 template <class Body>
 constexpr bool looks_up = [] {
-  if constexpr (requires { requires Body::looks_up; }) return true;
+  if constexpr (requires { requires Body::looks_up && !Body::has_extra; }) return true;
   return false;
 }();
 

@@ -41,11 +41,14 @@ struct ClusterRows {
                               const Real* of_b, bool real_a, bool real_b, Real (&term_a)[sums],
                               Real (&term_b)[sums]) const {
     const Real3 d_a{a.x - x, a.y - y, a.z - z}, d_b{b.x - x, b.y - y, b.z - z};
-    if constexpr (Lanes::used) {
+    const auto extra = extra_of(body, j);
+    if constexpr (Lanes::used && Body::has_extra) {
+      body.pair_with(a.own, d_a, type, Lanes::load(of_a), extra, real_a, term_a);
+      body.pair_with(b.own, d_b, type, Lanes::load(of_b), extra, real_b, term_b);
+    } else if constexpr (Lanes::used) {
       body.pair_with(a.own, d_a, type, Lanes::load(of_a), real_a, term_a);
       body.pair_with(b.own, d_b, type, Lanes::load(of_b), real_b, term_b);
     } else {
-      const auto extra = extra_of(body, j);
       body.pair(a.own, d_a, type, extra, real_a, term_a);
       body.pair(b.own, d_b, type, extra, real_b, term_b);
     }

@@ -25,6 +25,22 @@ __attribute__((noinline)) void lay_out(const Real* row, const std::uint32_t* typ
   }
 }
 
+/// The same of few types, a whole vector at a time.
+template <int numbers, std::uint32_t types>
+PERRIN_INLINE void lay_out_few(const Real* row, const std::uint32_t* type, Real* to) {
+  constexpr int width = cluster_size;
+  for (int n = 0; n < numbers; ++n) {
+    Real of[types];
+    for (std::uint32_t t = 0; t < types; ++t) of[t] = row[int(t) * numbers + n];
+#pragma omp simd simdlen(width)
+    for (int k = 0; k < width; ++k) {
+      Real number = of[0];
+      for (std::uint32_t t = 1; t < types; ++t) number = type[k] == t ? of[t] : number;
+      to[n * width + k] = number;
+    }
+  }
+}
+
 /// `used` by bodies that look coefficients up (neighbor/pair_loop.h), if these are all numbers.
 template <class Body>
 struct LaneCoefficients {
@@ -70,8 +86,15 @@ struct LaneCoefficients {
   /// Of a task's cluster whose block is `at`.
   PERRIN_INLINE void prepare(Real* at, bool first, const std::uint32_t* type) const {
     if constexpr (used) {
-      for (std::uint32_t from = 0; behind > 0 && from < types; ++from)
-        lay_out<numbers>(row(from), type, at + 3 * width + from * vectors);
+      for (std::uint32_t from = 0; behind > 0 && from < types; ++from) {
+        Real* const to = at + 3 * width + from * vectors;
+        if (types == 2)
+          lay_out_few<numbers, 2>(row(from), type, to);
+        else if (types == 3)
+          lay_out_few<numbers, 3>(row(from), type, to);
+        else
+          lay_out<numbers>(row(from), type, to);
+      }
       if (shared > 0 && first) lay_out<numbers>(table, type, common);
     }
   }

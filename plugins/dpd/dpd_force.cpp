@@ -34,7 +34,7 @@ struct Middle {
 
 template <class C>
 DpdForce<C>::DpdForce(const Device& device, const char* name,
-                      const std::vector<Coefficients<C>>& table, std::uint32_t types,
+                      const std::vector<PairCoefficients<C>>& table, std::uint32_t types,
                       const Ranges& ranges, double kt, double exponent, NoiseChoice choice,
                       std::int64_t particles, std::uint32_t instance,
                       std::unique_ptr<ManyBody> many_body)
@@ -44,7 +44,7 @@ DpdForce<C>::DpdForce(const Device& device, const char* name,
              .velocities = true,
              .deformation = true}),
       name_(name),
-      table_(device, std::span<const Coefficients<C>>(table)),
+      table_(device, std::span<const PairCoefficients<C>>(table)),
       types_(types),
       kt_(kt),
       exponent_(exponent),
@@ -173,7 +173,7 @@ template <class C, class Settings>
 std::unique_ptr<Force> make(const char* name, const Settings& s, Setup& setup) {
   const auto& names = setup.configuration().types;
   const std::size_t types = names.size();
-  std::vector<std::optional<Coefficients<C>>> found(types * types);
+  std::vector<std::optional<PairCoefficients<C>>> found(types * types);
   std::vector<double> ranges(types * types);
   bool known = true;
   for (std::size_t k = 0; k < s.pairs.size(); ++k) {
@@ -188,10 +188,10 @@ std::unique_ptr<Force> make(const char* name, const Settings& s, Setup& setup) {
     const double range = pair.cutoff.value_or(s.bath.cutoff), end = outer(s, pair, range);
     ranges[a * types + b] = ranges[b * types + a] = end;
     found[a * types + b] = found[b * types + a] =
-        Coefficients<C>{conservative(pair, range), Real(1 / range), Real(end * end),
-                        Real(pair.gamma), Real(std::sqrt(pair.gamma))};
+        PairCoefficients<C>{conservative(pair, range), Real(1 / range), Real(end * end),
+                            Real(pair.gamma), Real(std::sqrt(pair.gamma))};
   }
-  std::vector<Coefficients<C>> table;
+  std::vector<PairCoefficients<C>> table;
   for (std::size_t a = 0; a < types; ++a)
     for (std::size_t b = 0; b < types; ++b) {
       if (found[a * types + b]) {

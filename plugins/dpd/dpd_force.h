@@ -123,7 +123,7 @@ class DpdForce final : public Force, public PairBath {
   /// `kt`: energy. `table`: [type_i · types + type_j]. `instance`: which of the forces of this
   /// plug-in (Setup::instance), since all of them ask for the same pairs in the same steps.
   /// `many_body`: with SoftRepulsion; or nullptr.
-  DpdForce(const Device& device, const char* name, const std::vector<Coefficients<C>>& table,
+  DpdForce(const Device& device, const char* name, const std::vector<PairCoefficients<C>>& table,
            std::uint32_t types, const Ranges& ranges, double kt, double exponent,
            NoiseChoice choice, std::int64_t particles, std::uint32_t instance,
            std::unique_ptr<ManyBody> many_body);
@@ -135,7 +135,7 @@ class DpdForce final : public Force, public PairBath {
 
  private:
   const char* name_;
-  Buffer<Coefficients<C>> table_;
+  Buffer<PairCoefficients<C>> table_;
   std::uint32_t types_;
   double kt_, exponent_;
   NoiseChoice choice_;

@@ -41,14 +41,16 @@ PERRIN_HD std::uint32_t unpack_id(Real w) {
 #endif
 }
 
-/// One load on the GPU; on the CPU number by number, which GCC makes gathers of.
-PERRIN_HD Real4 fetch(const Real4* array, std::uint32_t j) {
+/// One load on the GPU; on the CPU number by number, which GCC makes gathers of where indices are
+/// from a list: in 32 bits, or it makes an offset no gather can scale. Those of a cluster, whose
+/// particles are beside one another, have 64.
+template <class Index>
+PERRIN_HD Real4 fetch(const Real4* array, Index j) {
 #ifdef __CUDA_ARCH__
   return array[j];
 #else
   const Real* numbers = reinterpret_cast<const Real*>(array);
-  const std::uint32_t at =
-      4 * j;  // in 32 bits, or the compiler makes an offset no gather can scale
+  const Index at = 4 * j;
   return {numbers[at], numbers[at + 1], numbers[at + 2], numbers[at + 3]};
 #endif
 }
@@ -102,18 +104,18 @@ struct ShiftedLennardJones {
 
 /// Of one pair of types.
 template <class C>
-struct Coefficients {
+struct PairCoefficients {
   typename C::Coefficients conservative;
   Real inverse_range, outer2;  // 1/r_c; square of the longer of r_c and the conservative cut-off
   Real gamma, root_gamma;
 
   /// Entry k of a table, number by number (see fetch()).
-  PERRIN_HD static Coefficients from(const Coefficients* table, std::uint32_t k) {
+  PERRIN_HD static PairCoefficients from(const PairCoefficients* table, std::uint32_t k) {
 #ifdef __CUDA_ARCH__
     return table[k];
 #else
     constexpr std::uint32_t n = C::numbers;
-    static_assert(sizeof(Coefficients) == (n + 4) * sizeof(Real));
+    static_assert(sizeof(PairCoefficients) == (n + 4) * sizeof(Real));
     const Real* t = reinterpret_cast<const Real*>(table);
     const std::uint32_t at = (n + 4) * k;
     return {C::from(t, at), t[at + n], t[at + n + 1], t[at + n + 2], t[at + n + 3]};
@@ -162,12 +164,13 @@ struct PairBody {
   static constexpr int of_forces = Kind == Output::force ? 3 : Kind == Output::split ? 6 : 10;
   static constexpr int sums = of_forces + (Density::used ? 1 : 0);
   static constexpr int odd = Kind == Output::split ? 6 : 3;
-  static constexpr bool has_extra = true;
+  static constexpr bool has_extra = true, looks_up = !OneType;
+  using Coefficients = PairCoefficients<C>;
   const Position* position;
   const Real4* velocity;
   const std::uint32_t* id;
   const Real4* moving;  // on the CPU: velocity and id in one word
-  const Coefficients<C>* table;
+  const Coefficients* table;
   std::uint32_t types;
   Real exponent;
   Noise noise;
@@ -185,7 +188,7 @@ struct PairBody {
     Real3 velocity;
     std::uint32_t id;
     std::uint64_t step;
-    Coefficients<C> coefficients;
+    Coefficients coefficients;
     GradientOf<Plain, OneType> gradient;
   };
   PERRIN_HD Own own(std::int64_t i) const {
@@ -197,7 +200,8 @@ struct PairBody {
             table[0],
             GradientOf<Plain, OneType>::from(flow, *step + instant)};
   }
-  PERRIN_HD Real4 extra(std::uint32_t j) const {
+  template <class Index>
+  PERRIN_HD Real4 extra(Index j) const {
 #ifdef __CUDA_ARCH__
     const Real4 v = velocity[j];
     return {v.x, v.y, v.z, pack_id(id[j])};
@@ -205,18 +209,21 @@ struct PairBody {
     return fetch(moving, j);
 #endif
   }
-  PERRIN_HD Coefficients<C> coefficients([[maybe_unused]] const Own& own,
-                                         [[maybe_unused]] std::uint32_t type) const {
+  PERRIN_HD Coefficients coefficients([[maybe_unused]] const Own& own,
+                                      [[maybe_unused]] std::uint32_t type) const {
 #ifdef __CUDA_ARCH__
     if constexpr (OneType) return own.coefficients;
 #endif
-    return Coefficients<C>::from(table, OneType ? 0u : own.row + type);
+    return Coefficients::from(table, OneType ? 0u : own.row + type);
   }
 
   PERRIN_HD void pair(const Own& own, Real3 d, std::uint32_t type, const Real4& m, bool real,
                       Real (&term)[sums]) const {
+    pair_with(own, d, type, coefficients(own, type), m, real, term);
+  }
+  PERRIN_HD void pair_with(const Own& own, Real3 d, std::uint32_t, const Coefficients& c,
+                           const Real4& m, bool real, Real (&term)[sums]) const {
     const Real r2 = dot(d, d);
-    const auto c = coefficients(own, type);
     const bool inside = real && r2 < c.outer2;
 #ifdef __CUDA_ARCH__
     // A third of a list's pairs is out of range: no loads and no random number for them.
@@ -275,9 +282,10 @@ template <class C, bool Plain, bool OneType>
 struct DragBody {
   static constexpr int sums = 3, odd = 3;
   static constexpr bool has_extra = true;
+  using Coefficients = PairCoefficients<C>;
   const Position* position;
   const Real4* middle;  // w: 1/m
-  const Coefficients<C>* table;
+  const Coefficients* table;
   std::uint32_t types;
   Real exponent, timestep;
   const Real4* impulse;
@@ -291,7 +299,7 @@ struct DragBody {
   struct Own {
     std::uint32_t row;  // of the table
     Real3 velocity;
-    Coefficients<C> coefficients;
+    Coefficients coefficients;
     GradientOf<Plain, OneType> gradient;
   };
   PERRIN_HD Own own(std::int64_t i) const {
@@ -299,12 +307,12 @@ struct DragBody {
             GradientOf<Plain, OneType>::from(flow, *step + instant)};
   }
   PERRIN_HD Real4 extra(std::uint32_t j) const { return fetch(middle, j); }
-  PERRIN_HD Coefficients<C> coefficients([[maybe_unused]] const Own& own,
-                                         [[maybe_unused]] std::uint32_t type) const {
+  PERRIN_HD Coefficients coefficients([[maybe_unused]] const Own& own,
+                                      [[maybe_unused]] std::uint32_t type) const {
 #ifdef __CUDA_ARCH__
     if constexpr (OneType) return own.coefficients;
 #endif
-    return Coefficients<C>::from(table, OneType ? 0u : own.row + type);
+    return Coefficients::from(table, OneType ? 0u : own.row + type);
   }
 
   PERRIN_HD void pair(const Own& own, Real3 d, std::uint32_t type, const Real4& other, bool real,

@@ -16,7 +16,7 @@ struct PairRun {
   const Real4* velocity;
   const std::uint32_t* id;
   const Real4* moving;  // on the CPU: both in one word
-  const Coefficients<C>* table;
+  const PairCoefficients<C>* table;
   std::uint32_t types;
   double exponent;
   Bath bath;
@@ -53,7 +53,7 @@ struct DragRun {
   Neighbors& neighbors;
   const Position* position;
   const Real4* middle;
-  const Coefficients<C>* table;
+  const PairCoefficients<C>* table;
   std::uint32_t types;
   double exponent, timestep;
   const Real4* impulse;

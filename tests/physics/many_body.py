@@ -166,6 +166,11 @@ class ManyBody(JobCase):
         volume = numpy.prod(box[:dimension])
         wanted = -(sides[0] - sides[1]) / (2 * h) / (dimension * volume)
         self.assertAlmostEqual(self.column("pressure")[0], wanted, delta=2e-5 * size / scale)
+        # Steps without energies have the same forces: nothing moves as far as rounding.
+        stage = {"type": "md", "steps": 2, "integrator": {**NVE, "timestep": 1e-7}}
+        frames = [{**job["observers"][0], "stride": 1}, *job["observers"][1:]]
+        self.run_job({**job, "stages": [stage], "observers": frames}, folder="steps")
+        numpy.testing.assert_allclose(self.frames("force", "steps")[1], force, atol=2e-6 * size)
         # Each way to find pairs has the same forces but for the order of sums.
         for way in WAYS:
             self.run_job({**job, "neighbors": way}, folder="way")
