@@ -241,6 +241,7 @@ void Neighbors::follow_box() {
       half_of_box(particles_.box) < (1 - 1e-9) * (range() + skin())) {
     cut_again();
     build();
+    if (!particles_.device().halt().skipping()) recover();  // the box is fuller than it was
   }
   validity_.follow_box(skin());
   std::visit([&](auto& t) { t.follow_box(validity_.limit2()); }, traversal_.get());

@@ -140,6 +140,8 @@ void VerletList::make_groups(int lanes) {
 }
 
 RowView VerletList::view() const {
+  // Rows that had no room were not written; on a GPU the device was halted.
+  PERRIN_ASSERT(particles_->device().is_cuda() || words_.data()[1] == 0);
   return {begin_.data(),  count_.data(), entries_.data(),
           groups_.data(), group_count_,  particles_->share()};
 }

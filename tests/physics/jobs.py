@@ -681,6 +681,25 @@ class Jobs(unittest.TestCase):
         job["forces"] = [ewald, {"type": "constant_force", "force": [0, 0, 0]}]
         self.assertNotIn("acts between all", self.perrin("validate", self.write(job)).stderr)
 
+    def test_lists_of_a_box_that_becomes_too_small_for_them(self):
+        """Its half becomes shorter than cut-off and skin: lists are cut anew, and are longer than
+        there was room for."""
+        rows = {}
+        for traversal in ("verlet_list", "clusters"):
+            job = {"seed": 2, "velocity": {"temperature": 1}, "neighbors": {"traversal": traversal},
+                   "system": {"type": "random", "box": [7, 7, 7], "particles": {"A": 60},
+                              "min_distance": 0.8},
+                   "forces": [{"type": "lennard_jones", "cutoff": 2.2, "truncation": "switch",
+                               "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 0.7}]}],
+                   "observers": [{"type": "thermo", "stride": 50, "console": False}],
+                   "stages": [{"type": "md", "steps": 1000, "integrator": {
+                       "type": "velocity_verlet", "timestep": 0.002}, "deform": {"volume": 115}}]}
+            done = self.perrin("run", self.write(job), "--output-dir", self.path(traversal))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with h5py.File(self.path(traversal, "thermo.h5")) as file:
+                rows[traversal] = file["observables/potential_energy/value"][:]
+        numpy.testing.assert_allclose(rows["verlet_list"], rows["clusters"], rtol=1e-3)
+
     def test_special_pairs_that_act_twice(self):
         self.write_lammps(0.5)
         pairs = [{"types": ["A", "A"], "epsilon": 1, "sigma": 1}]
