@@ -691,7 +691,7 @@ class Jobs(unittest.TestCase):
                               "min_distance": 0.8},
                    "forces": [{"type": "lennard_jones", "cutoff": 2.2, "truncation": "switch",
                                "pairs": [{"types": ["A", "A"], "epsilon": 1, "sigma": 0.7}]}],
-                   "observers": [{"type": "thermo", "stride": 50, "console": False}],
+                   "observers": [{"type": "thermo", "stride": 50}],
                    "stages": [{"type": "md", "steps": 1000, "integrator": {
                        "type": "velocity_verlet", "timestep": 0.002}, "deform": {"volume": 115}}]}
             done = self.perrin("run", self.write(job), "--output-dir", self.path(traversal))
