@@ -120,7 +120,7 @@ void SettingsParser::parse_integer(const Json& value, const std::string& path,
     // 1e6 steps are welcome; what a double cannot hold exactly is not.
     const auto v = value.get<double>();
     if (v != std::floor(v)) return wrong("an integer");
-    if (v < double(range.low) || v >= 2 * double(range.high / 2 + 1))
+    if (v < double(range.low) || v >= double(range.high) + 1)
       return wrong(fmt::format("an integer from {} to {}", range.low, range.high));
     if (std::abs(v) > 9007199254740992.0)
       return wrong(

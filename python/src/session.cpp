@@ -106,7 +106,7 @@ Session::Session(const Source& source, nb::handle self, nb::list functions, JobO
       job_(make_job(file_, !source.text.empty(), components_, options_, functions_,
                     restored_ ? &*restored_ : nullptr)),
       log_(job_, source.command, source.always_logs),
-      present_(*job_.context().configuration) {
+      present_(job_.context().configuration ? *job_.context().configuration : Configuration()) {
   if (!job_.context().outputs.empty()) take_folders(job_, *locks_);
   RunParts parts = job_.take_parts();
   parts.log = log_.lines();
