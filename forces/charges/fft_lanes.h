@@ -19,11 +19,10 @@ namespace perrin::fft {
 
 constexpr std::int64_t lanes = 8;
 // Aligned also where the compiler knows no such vectors.
-using Lanes =
-    Real __attribute__((vector_size(lanes * sizeof(Real)), aligned(lanes * sizeof(Real))));
+using Lanes [[gnu::vector_size(lanes * sizeof(Real)), gnu::aligned(lanes * sizeof(Real))]] = Real;
 // Anywhere in memory.
-using LanesThere =
-    Real __attribute__((vector_size(lanes * sizeof(Real)), aligned(sizeof(Real)), may_alias));
+using LanesThere
+    [[gnu::vector_size(lanes * sizeof(Real)), gnu::aligned(sizeof(Real)), gnu::may_alias]] = Real;
 
 /// A number of each line.
 struct alignas(lanes * sizeof(Real)) Numbers {
