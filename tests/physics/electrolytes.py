@@ -133,7 +133,8 @@ class Electrolytes(JobCase):
             for k, mean, error in self.structure(n):
                 expected = numpy.interp(k, theory.k, theory.charges)
                 self.assertLess(abs(mean - expected), 4.5 * error + 0.01 * expected, k)
-                self.assertLess(error, 0.1 * mean)
+                # A tenth, which 20 blocks tell within 16 %.
+                self.assertLess(error, 0.15 * mean)
                 if k * k < 0.07 * 4 * math.pi * bjerrum * density:
                     limit = k * k / (4 * math.pi * bjerrum * density)
                     self.assertLess(abs(mean - limit), 4.5 * error + 0.02 * limit, k)
