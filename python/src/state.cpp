@@ -214,10 +214,14 @@ nb::object State::torques() const {
 }
 
 nb::dict State::attributes() const {
-  nb::dict all;
-  for (const auto& [name, values] : context().particles.attributes)
-    all[name.c_str()] = numpy(now(name, values), 1);
-  return all;
+  auto all = context().particles.attributes;
+  const auto names = present_->names();
+  auto present = present_->values(context().particles, time());
+  for (std::size_t k = 0; k < names.size(); ++k)
+    if (const auto one = all.find(names[k]); one != all.end()) one->second = std::move(present[k]);
+  nb::dict by_name;
+  for (auto& [name, values] : all) by_name[name.c_str()] = numpy(std::move(values), 1);
+  return by_name;
 }
 
 nb::dict State::topology() const {
