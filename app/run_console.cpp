@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <ctime>
 
@@ -61,6 +62,12 @@ std::string ended_by_error(const std::string& what) {
   return fmt::format("error: {}\n=== {} ended by an error", printable(what), now());
 }
 
+std::string rate_text(double rate) {
+  constexpr int digits = 4;
+  const int before_point = rate > 0 ? int(std::floor(std::log10(rate))) + 1 : 1;
+  return fmt::format("{:.{}f}", rate, std::max(0, digits - before_point));
+}
+
 std::string timings_table(const Simulation& simulation, std::uint64_t steps, double seconds) {
   const Timings& t = simulation.timings;
   const double known = t.neighbors + t.forces + t.integration + t.output;
@@ -89,9 +96,10 @@ std::string timings_table(const Simulation& simulation, std::uint64_t steps, dou
   row("other", total - known);
   row("total", total);
   if (steps > 0 && seconds > 0)
-    text += fmt::format("{} steps, {:.5g} steps/s, {:.4g} million particle steps/s\n", steps,
-                        double(steps) / seconds,
-                        1e-6 * double(steps) * double(simulation.particles.size()) / seconds);
+    text += fmt::format(
+        "{} steps, {} steps/s, {} million particle steps/s\n", steps,
+        rate_text(double(steps) / seconds),
+        rate_text(1e-6 * double(steps) * double(simulation.particles.size()) / seconds));
   return text;
 }
 

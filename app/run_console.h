@@ -41,6 +41,8 @@ RunLog begun_log(const std::filesystem::path& folder, const std::string& command
 /// Its last lines where an error ends the run.
 std::string ended_by_error(const std::string& what);
 
+/// A rate of at least four digits, written out: 204900, 1287, 37.62, 0.08125.
+std::string rate_text(double rate);
 /// The table of times, and how fast it was.
 std::string timings_table(const Simulation& simulation, std::uint64_t steps, double seconds);
 /// The same as JSON, of what was run since the last start: checkpoints have it, and the log in a

@@ -77,8 +77,8 @@ void SystemRun::begin() {
   job_ = std::make_unique<Job>(resumed_ ? resumed_->file : *file_, ensemble_.components.registry,
                                ensemble_.components.plugins, options_,
                                restored ? &*restored : nullptr);
-  if (const Configuration* const start = job_->context().configuration)
-    particles_ = std::int64_t(start->position.size());
+  if (const Configuration* const given = job_->context().configuration)
+    particles_ = std::int64_t(given->position.size());
   if (options_.validating) return;
   take_folders(*job_, locks_);
   if (start == Start::previous) {

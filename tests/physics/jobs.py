@@ -86,6 +86,15 @@ class Jobs(unittest.TestCase):
                     "types": ["A"], "axes": "xyz"}},
                 {"type": "md", "steps": 1200, "integrator": {**BUSSI, "tau": 0.05}}]}
 
+    def test_rates_are_written_out(self):
+        """Also those above 10⁵, for people and for programs that look for them."""
+        job = {"system": {"type": "lattice", "structure": "sc", "density": 0.1, "cells": [2, 1, 1]},
+               "velocity": {"temperature": 1}, "forces": [], "seed": 1,
+               "stages": [{"type": "md", "steps": 100000, "integrator": {
+                   "type": "velocity_verlet", "timestep": 0.001}}]}
+        self.assertRegex(self.run_job(job).stdout,
+                         r"\n100000 steps, [\d.]+ steps/s, [\d.]+ million particle steps/s\n")
+
     def test_degrees_of_freedom_are_those_of_the_stage(self):
         self.run_job(self.mixture())
         step, kinetic = self.column("kinetic_energy")
