@@ -66,6 +66,12 @@ NewFile::~NewFile() {
 void NewFile::put_in_place(bool overwrite) {
   if (!writes_files()) return;
   sync_file(aside_);
+  put_in_place_unsynced(overwrite);
+  sync_folder_of(path_);
+}
+
+void NewFile::put_in_place_unsynced(bool overwrite) {
+  if (!writes_files()) return;
   forget_changes(path_);  // of what is replaced
   struct stat status {};
   if (overwrite && ::lstat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
@@ -77,7 +83,6 @@ void NewFile::put_in_place(bool overwrite) {
   if (why != 0)
     throw RunError(fmt::format("{}: cannot create the file: {}", path_, std::strerror(why)));
   made_ = true;
-  sync_folder_of(path_);
 }
 
 }  // namespace perrin::io

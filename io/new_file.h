@@ -25,6 +25,9 @@ class NewFile {
   /// already is replaced only if `overwrite`, and only if it is a regular file. Throws UserError
   /// where it is not, RunError where the system refuses.
   void put_in_place(bool overwrite);
+  /// Gives it its name in the same way, and leaves it to the system when it comes to the disk: for
+  /// what a run can do again.
+  void put_in_place_unsynced(bool overwrite);
 
  private:
   std::string path_, aside_;

@@ -17,12 +17,16 @@ namespace perrin {
 namespace fs = std::filesystem;
 namespace {
 
-void write_text(const fs::path& path, const std::string& text) {
-  io::NewFile file(path.string());
+void write_aside(const io::NewFile& file, const fs::path& path, const std::string& text) {
   std::ofstream out(file.aside(), std::ios::binary);
   out << text;
   out.close();
   if (!out) throw RunError(fmt::format("{}: cannot be written", path.string()));
+}
+
+void write_text(const fs::path& path, const std::string& text) {
+  io::NewFile file(path.string());
+  write_aside(file, path, text);
   file.put_in_place(true);
 }
 
@@ -83,8 +87,10 @@ void write_system_file(const fs::path& folder, const Variations& variations, std
            {"values", object_of(variations.values(system))},
            {"state", error.empty() ? "complete" : "failed"}};
   if (!error.empty()) all["error"] = error;
-  write_text(folder / system_file_name,
-             all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  const fs::path path = folder / system_file_name;
+  io::NewFile file(path.string());
+  write_aside(file, path, all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  file.put_in_place_unsynced(true);
 }
 
 std::optional<bool> system_ended(const fs::path& folder) {

@@ -29,7 +29,9 @@ void write_ensemble_file(const std::filesystem::path& folder, const Variations& 
 EnsembleRecord read_ensemble_file(const std::filesystem::path& folder);
 bool is_ensemble_folder(const std::filesystem::path& folder);
 
-/// When a system has ended. `error`: why it failed; empty: it is complete.
+/// When a system has ended. `error`: why it failed; empty: it is complete. It is not brought to the
+/// disk, which would take longer than a small system: where the power fails soon after, a system
+/// without this file, or with an empty one, is one that has not ended.
 void write_system_file(const std::filesystem::path& folder, const Variations& variations,
                        std::int64_t system, const std::string& error);
 /// True: complete; false: failed; nothing: it has not ended.

@@ -563,11 +563,11 @@ void EnsembleRun::summary(double seconds) {
     if (all_.first())
       for (const std::string& line : exchange_->warnings()) warn(line);
   }
-  console_.say(fmt::format("{} systems complete{}{}, {:.2f} s, {:.4g} million particle steps/s\n",
+  console_.say(fmt::format("{} systems complete{}{}, {:.2f} s, {} million particle steps/s\n",
                            ended_before_ + complete_,
                            failures_.empty() ? "" : fmt::format(", {} failed", failures_.size()),
                            stopped_ > 0 ? fmt::format(", {} stopped or not begun", stopped_) : "",
-                           seconds, seconds > 0 ? 1e-6 * particle_steps_ / seconds : 0));
+                           seconds, rate_text(seconds > 0 ? 1e-6 * particle_steps_ / seconds : 0)));
   if (batch_ && std::min<std::int64_t>(at_once_, complete_) > 1 && !batch_->has_joined_steps())
     console_.say(
         "the systems took turns on the GPU: no steps were launched for several at once; "

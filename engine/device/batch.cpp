@@ -1,6 +1,7 @@
 #include "engine/device/batch.h"
 
 #include <algorithm>
+#include <cstring>
 #include <exception>
 #include <map>
 #include <utility>
@@ -63,6 +64,20 @@ __global__ void look_kernel(const Watched* watched, int members, Batch::Seen* se
   if (m < members && watched[m].number) seen[m] = {*watched[m].number, *watched[m].halt};
 }
 
+/// What a member fetches, and whether it has come since the device was given work for it.
+struct Wish {
+  static constexpr std::size_t most = 1024;  // words
+  const std::uint32_t* from = nullptr;
+  std::uint32_t words = 0;
+  bool here = false;
+};
+
+__global__ void fetch_kernel(const Wish* wishes, std::uint32_t* to) {
+  const Wish wish = wishes[blockIdx.x];
+  for (std::uint32_t k = threadIdx.x; k < wish.words; k += blockDim.x)
+    to[blockIdx.x * Wish::most + k] = wish.from[k];
+}
+
 /// Recordings that are alike, and the graph that does them for all.
 class Program {
  public:
@@ -79,21 +94,30 @@ class Program {
 
   bool serves(const LaunchList& list) const { return like_->alike(list); }
 
-  /// `times` times for these members, whose lists are wanted.
-  void run(const std::vector<int>& members, const std::vector<List>& wanted, int times) {
+  /// `times` times for these members, whose lists are wanted. `changing`: other members will want
+  /// theirs the next time, and these again.
+  void run(const std::vector<int>& members, const std::vector<List>& wanted, int times,
+           bool changing) {
     const bool known = std::ranges::all_of(
         members, [&](int m) { return lists_[std::size_t(m)] == wanted[std::size_t(m)]; });
-    if (!known || 2 * members.size() < in_table_) make(members, wanted);
+    const bool crowded = !changing && 2 * members.size() < in_table_;
+    if (!known || crowded) {
+      if (!changing) std::ranges::fill(lists_, nullptr);
+      for (const int m : members) lists_[std::size_t(m)] = wanted[std::size_t(m)];
+      like_ = wanted[std::size_t(members.front())];
+      make();
+    }
     set_active(members);
     graph_.replay(times);
   }
 
  private:
-  void make(const std::vector<int>& members, const std::vector<List>& wanted) {
-    std::ranges::fill(lists_, nullptr);
-    for (const int m : members) lists_[std::size_t(m)] = wanted[std::size_t(m)];
+  /// The graph for all that have lists.
+  void make() {
+    std::vector<std::size_t> members;
+    for (std::size_t m = 0; m < lists_.size(); ++m)
+      if (lists_[m]) members.push_back(m);
     in_table_ = members.size();
-    like_ = wanted[std::size_t(members.front())];
     std::vector<std::byte> grids;
     std::vector<std::size_t> begin;  // of the grids of each entry
     std::vector<std::size_t> table_of;
@@ -103,11 +127,10 @@ class Program {
       begin.push_back(grids.size());
       grids.resize((grids.size() + bytes * lists_.size() + 255) / 256 * 256);
       std::vector<std::uint32_t> blocks(lists_.size(), 0);
-      for (const int m : members) {
-        const LaunchList& list = *lists_[std::size_t(m)];
-        std::memcpy(grids.data() + begin[e] + bytes * std::size_t(m), list.grid(list.entries()[e]),
-                    bytes);
-        blocks[std::size_t(m)] = list.entries()[e].blocks;
+      for (const std::size_t m : members) {
+        const LaunchList& list = *lists_[m];
+        std::memcpy(grids.data() + begin[e] + bytes * m, list.grid(list.entries()[e]), bytes);
+        blocks[m] = list.entries()[e].blocks;
       }
       const bool even = like_->entries()[e].kernel->even;
       table_of.push_back(
@@ -180,7 +203,8 @@ struct Batch::State {
   struct Member {
     Fiber fiber;
     std::shared_ptr<const LaunchList> list;
-    int times = 0;  // that it is wanted
+    int times = 0;         // that it is wanted
+    bool between = false;  // steps
     bool seen = false;
   };
   Device device;
@@ -190,14 +214,19 @@ struct Batch::State {
   bool watches_others = false;   // than the device knows of
   bool has_joined = false;
   Buffer<Watched> watched_there;
-  Seen* seen = nullptr;  // [member], mapped memory of the host
+  Seen* seen = nullptr;      // [member], mapped memory of the host
+  std::vector<Wish> wishes;  // [member]
+  bool has_new_wishes = false;
+  Buffer<Wish> wishes_there;
+  std::uint32_t* fetched = nullptr;  // [member · Wish::most + word], mapped memory of the host
 
   explicit State(const Device& of) : device(of.apart()) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() {
     members.clear();
-    if (seen) cudaFreeHost(seen);
+    cudaFreeHost(seen);
+    cudaFreeHost(fetched);
   }
 
   void make_room(int count) {
@@ -205,8 +234,18 @@ struct Batch::State {
     if (int(watched.size()) >= count) return;
     programs.clear();
     watched.resize(std::size_t(count));
-    if (seen) cudaFreeHost(seen);
-    check_cuda(cudaHostAlloc(&seen, std::size_t(count) * sizeof(Seen), cudaHostAllocMapped),
+    wishes.resize(std::size_t(count));
+    watched_there = {device, count}, wishes_there = {device, count};
+    watches_others = has_new_wishes = true;
+    map(seen, std::size_t(count));
+    map(fetched, std::size_t(count) * Wish::most);
+    for (Wish& wish : wishes) wish.here = false;
+  }
+
+  template <class T>
+  static void map(T*& memory, std::size_t n) {
+    cudaFreeHost(std::exchange(memory, nullptr));
+    check_cuda(cudaHostAlloc(&memory, n * sizeof(T), cudaHostAllocMapped),
                "allocating for the host");
   }
 
@@ -217,14 +256,16 @@ struct Batch::State {
     return *programs.back();
   }
 
-  /// All that members wait for.
+  /// What members wait for: what comes between steps, or if there is none, steps.
   void launch() {
+    const bool between = std::ranges::any_of(
+        members, [](const auto& member) { return member->times > 0 && member->between; });
     std::vector<std::shared_ptr<const LaunchList>> wanted(members.size());
     std::vector<std::pair<Program*, std::vector<int>>> groups;
     for (std::size_t m = 0; m < members.size(); ++m) {
       Member& member = *members[m];
-      member.seen = false;
-      if (member.times == 0) continue;
+      member.seen = wishes[m].here = false;
+      if (member.times == 0 || member.between != between) continue;
       wanted[m] = member.list;
       Program* const program = &program_of(member.list);
       auto group =
@@ -237,20 +278,27 @@ struct Batch::State {
       while (!waiting.empty()) {
         int times = members[std::size_t(waiting.front())]->times;
         for (const int m : waiting) times = std::min(times, members[std::size_t(m)]->times);
-        program->run(waiting, wanted, times);
+        program->run(waiting, wanted, times, between);
         for (const int m : waiting) members[std::size_t(m)]->times -= times;
         std::erase_if(waiting, [&](int m) { return members[std::size_t(m)]->times == 0; });
       }
   }
 
   void look_at_all() {
-    if (std::exchange(watches_others, false))
-      watched_there = {device, std::span<const Watched>(watched)};
+    if (std::exchange(watches_others, false)) watched_there.assign(watched);
     const auto count = int(watched.size());
     perrin::launch(device, "what the host looks at", dim3(unsigned((count + 127) / 128)), dim3(128),
                    0, look_kernel, watched_there.data(), count, seen);
     device.synchronize();
     for (const auto& member : members) member->seen = true;
+  }
+
+  void fetch_all() {
+    if (std::exchange(has_new_wishes, false)) wishes_there.assign(wishes);
+    perrin::launch(device, "what the host fetches", dim3(unsigned(wishes.size())), dim3(128), 0,
+                   fetch_kernel, wishes_there.data(), fetched);
+    device.synchronize();
+    for (Wish& wish : wishes) wish.here = wish.from != nullptr;
   }
 };
 
@@ -276,16 +324,19 @@ void Batch::run(std::int64_t count, int at_once,
 
 void Batch::run_members(int count, const std::function<void(int)>& run) {
   state_->make_room(count);
-  for (int m = 0; m < count; ++m)
-    state_->members[std::size_t(m)]->fiber.start([&run, m] { run(m); });
+  for (int m = 0; m < count; ++m) {
+    State::Member& member = *state_->members[std::size_t(m)];
+    member.times = 0, member.between = false;
+    member.fiber.start([&run, m] { run(m); });
+  }
   std::exception_ptr error;
   try {
     for (bool alive = true; alive;) {
       alive = false;
       for (int m = 0; m < count; ++m) {
-        Fiber& fiber = state_->members[std::size_t(m)]->fiber;
-        if (!fiber.done()) fiber.resume();
-        alive = alive || !fiber.done();
+        State::Member& member = *state_->members[std::size_t(m)];
+        if (!member.fiber.done() && member.times == 0) member.fiber.resume();
+        alive = alive || !member.fiber.done();
       }
       state_->launch();
     }
@@ -302,6 +353,12 @@ void Batch::replay(int member, const std::shared_ptr<const LaunchList>& list, in
   me.list = list;
   me.times = times;
   me.fiber.wait();
+  me.between = false;
+}
+
+bool Batch::comes_between(int member) {
+  State::Member& me = *state_->members[std::size_t(member)];
+  return me.between = !me.fiber.done();
 }
 
 Batch::Seen Batch::look(int member, const std::uint64_t* number, const std::uint32_t* halt) {
@@ -317,12 +374,35 @@ Batch::Seen Batch::look(int member, const std::uint64_t* number, const std::uint
   return state_->seen[member];
 }
 
-void Batch::works_alone(int member) { state_->members[std::size_t(member)]->seen = false; }
+void Batch::fetch(int member, void* to, const void* from, std::size_t bytes) {
+  // Of a member that is not watched nobody hears when its memory goes.
+  if (bytes % sizeof(std::uint32_t) != 0 || bytes > Wish::most * sizeof(std::uint32_t) ||
+      state_->watched[std::size_t(member)].number == nullptr)
+    return state_->device.memory().copy_out(to, from, bytes);
+  Wish& mine = state_->wishes[std::size_t(member)];
+  const auto words = std::uint32_t(bytes / sizeof(std::uint32_t));
+  if (mine.from != from || mine.words != words) {
+    mine = {static_cast<const std::uint32_t*>(from), words, false};
+    state_->has_new_wishes = true;
+  }
+  if (!mine.here) state_->fetch_all();
+  mine.here = false;
+  std::memcpy(to, state_->fetched + std::size_t(member) * Wish::most, bytes);
+}
+
+void Batch::works_alone(int member) {
+  if (std::size_t(member) >= state_->members.size()) return;  // it is being set up
+  State::Member& me = *state_->members[std::size_t(member)];
+  me.seen = me.between = false;
+  state_->wishes[std::size_t(member)].here = false;
+}
 
 void Batch::forget(int member) {
   state_->members[std::size_t(member)]->seen = false;
   state_->watched[std::size_t(member)] = {};
   state_->watches_others = true;
+  state_->wishes[std::size_t(member)] = {};
+  state_->has_new_wishes = true;
 }
 
 #else
@@ -338,7 +418,9 @@ bool Batch::has_joined_steps() const { return false; }
 void Batch::run(std::int64_t, int, const std::function<void(std::int64_t, int)>&) {}
 void Batch::run_members(int, const std::function<void(int)>&) {}
 void Batch::replay(int, const std::shared_ptr<const LaunchList>&, int) {}
+bool Batch::comes_between(int) { return false; }
 Batch::Seen Batch::look(int, const std::uint64_t*, const std::uint32_t*) { return {}; }
+void Batch::fetch(int, void*, const void*, std::size_t) {}
 void Batch::works_alone(int) {}
 void Batch::forget(int) {}
 

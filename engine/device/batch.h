@@ -36,7 +36,9 @@ class Batch final : public BatchReplay {
   bool has_joined_steps() const;
 
   void replay(int member, const std::shared_ptr<const LaunchList>& list, int times) override;
+  bool comes_between(int member) override;
   Seen look(int member, const std::uint64_t* number, const std::uint32_t* halt) override;
+  void fetch(int member, void* to, const void* from, std::size_t bytes) override;
   void works_alone(int member) override;
   void forget(int member) override;
 

@@ -2,6 +2,7 @@
 // (engine/device/batch.h).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -13,13 +14,20 @@ class BatchReplay {
  public:
   /// In the fiber of a member: what was noted is done `times` times. Returns when it is launched.
   virtual void replay(int member, const std::shared_ptr<const LaunchList>& list, int times) = 0;
+  /// The member's next replay() comes between steps: members that wait with steps wait until all
+  /// such work is done, so that steps stay those of all. False: the member is not in its fiber, and
+  /// must not replay anything.
+  virtual bool comes_between(int member) = 0;
   /// What a member's steps have come to, when all that was launched is done.
   struct Seen {
     std::uint64_t number;
     std::uint32_t halt;
   };
   virtual Seen look(int member, const std::uint64_t* number, const std::uint32_t* halt) = 0;
-  /// The member has done recorded steps by itself.
+  /// Copies to the host, as DeviceMemory::copy_out() does: what members fetch again and again is
+  /// copied for all of them at once.
+  virtual void fetch(int member, void* to, const void* from, std::size_t bytes) = 0;
+  /// The member gives work to the device by itself.
   virtual void works_alone(int member) = 0;
   /// What the member is watched by is no more.
   virtual void forget(int member) = 0;

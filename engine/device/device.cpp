@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <limits>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -105,7 +106,21 @@ Device::Cuda::Cuda(int device_index) : index(device_index) {
   stream = main_stream;
 }
 
+bool Device::Cuda::has_pool() {
+  if (pool == nullptr && properties.memoryPoolsSupported != 0) {
+    cudaMemPoolProps wanted{};
+    wanted.allocType = cudaMemAllocationTypePinned;
+    wanted.location = {cudaMemLocationTypeDevice, index};
+    check_cuda(cudaMemPoolCreate(&pool, &wanted), "making a pool of memory");
+    std::uint64_t all = std::numeric_limits<std::uint64_t>::max();
+    check_cuda(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all),
+               "making a pool of memory");
+  }
+  return pool != nullptr;
+}
+
 Device::Cuda::~Cuda() {
+  if (pool) cudaMemPoolDestroy(pool);
   for (cudaStream_t body : body_stream) stream_pool().give_back(index, body);
   stream_pool().give_back(index, main_stream);
 }

@@ -28,9 +28,14 @@ void* DeviceMemory::allocate(std::size_t bytes) const {
   if (device_.cuda_) {
     refuse_while_recording(device_.queue().recording(), "allocated memory");
     void* memory = nullptr;
-    check_cuda(cudaSetDevice(device_.cuda_->index), "selecting the device");
-    check_cuda(cudaMalloc(&memory, bytes),
-               fmt::format("allocating {} MiB", (bytes >> 20) + 1).c_str());
+    Device::Cuda& cuda = *device_.cuda_;
+    check_cuda(cudaSetDevice(cuda.index), "selecting the device");
+    const cudaError_t status =
+        device_.role_.batch && cuda.has_pool()
+            ? cudaMallocFromPoolAsync(&memory, bytes, cuda.pool, cuda.main_stream)
+            : cudaMalloc(&memory, bytes);
+    if (status != cudaSuccess)
+      check_cuda(status, fmt::format("allocating {} MiB", (bytes >> 20) + 1).c_str());
     return memory;
   }
 #endif
@@ -50,7 +55,8 @@ void DeviceMemory::release(void* memory) const noexcept {
   if (!memory) return;
 #ifdef PERRIN_CUDA
   if (device_.cuda_) {
-    cudaFree(memory);
+    device_.role_.batch&& device_.cuda_->pool ? cudaFreeAsync(memory, device_.cuda_->main_stream)
+                                              : cudaFree(memory);
     return;
   }
 #endif
@@ -63,7 +69,10 @@ void DeviceMemory::copy_in(void* device, const void* host, std::size_t bytes) co
     refuse_while_recording(device_.queue().recording(), "copied from the host");
     check_cuda(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, device_.cuda_->stream),
                "copying to the device");
-    return device_.synchronize();
+    // Of so few bytes of ordinary memory the driver has taken a copy of its own.
+    constexpr std::size_t taken_at_once = std::size_t(32) << 10;
+    if (bytes > taken_at_once) device_.synchronize();
+    return;
   }
 #endif
   std::memcpy(device, host, bytes);

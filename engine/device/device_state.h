@@ -27,11 +27,17 @@ struct Device::Cuda {
   bool after_kernel = false;                    // the last work given was a kernel
   std::unordered_map<const void*, bool> waits;  // WorkQueue::waits(), of those asked for
   cudaDeviceProp properties{};
+  cudaMemPool_t pool = nullptr;  // what members of a batch have given back stays in it
 
   explicit Cuda(int device_index);
   Cuda(const Cuda&) = delete;
   Cuda& operator=(const Cuda&) = delete;
   ~Cuda();
+
+  /// Members of a batch come and go by the hundred while others work: their memory is taken from
+  /// a pool and given back in the order of the stream, without waiting for the device. False: this
+  /// device has no pools.
+  bool has_pool();
 };
 
 struct Device::HaltState {

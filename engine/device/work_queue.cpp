@@ -44,6 +44,7 @@ void record_node(cudaStream_t stream, cudaGraphNodeParams& params) {
 
 cudaStream_t WorkQueue::stream() const {
   if (device_.halt_ && device_.halt_->list) throw NotForSeveral();
+  if (device_.role_.batch) device_.role_.batch->works_alone(device_.role_.batch_member);
   device_.cuda_->last = nullptr;
   return device_.cuda_->stream;
 }

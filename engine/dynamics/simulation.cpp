@@ -132,6 +132,8 @@ void Simulation::prepare(const Integrator& integrator) {
 
 void Simulation::ensure_forces() {
   if (forces_valid_) return;
+  forces_valid_ = stepper_->compute_forces_in_batch();
+  if (forces_valid_) return;
   update_neighbors();
   compute_forces();
   particles.domain.gather_if_sorted_locally();

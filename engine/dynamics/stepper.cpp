@@ -4,7 +4,7 @@
 
 #include "engine/components/integrator.h"
 #include "engine/components/step_context.h"
-#include "engine/device/host_status.h"
+#include "engine/device/batch_replay.h"
 #include "engine/device/parallel.h"
 #include "engine/domain/decomposition.h"
 #include "engine/domain/load_balancer.h"
@@ -127,6 +127,43 @@ bool Stepper::can_be_recorded(const Integrator& integrator) const {
          std::ranges::none_of(s_.forces, [](const auto& force) { return force->traits().waits; });
 }
 
+/// Where what is launched says the same at any step, and lists need no host.
+bool Stepper::forces_can_be_recorded() const {
+  const bool alike = s_.slow_forces().stride == 1 && !s_.particles.box_state.moves() &&
+                     !s_.constraints && !s_.bodies;
+  if (!alike || std::ranges::any_of(s_.forces, [](const auto& f) { return f->traits().waits; }))
+    return false;
+  return s_.neighbors && s_.neighbors->visit([](const auto& traversal) {
+    if constexpr (requires { traversal.build_if_stale(); })
+      return traversal.builds_in_pair_loops();
+    else
+      return false;
+  });
+}
+
+bool Stepper::compute_forces_in_batch() {
+  BatchReplay* const batch = s_.device().role().batch;
+  if (!batch || recorded_for_ == nullptr || recorded_version_ != version() ||
+      !forces_can_be_recorded() || !batch->comes_between(s_.device().role().batch_member))
+    return false;
+  if (!forces_)
+    forces_ = Recording(s_.device(), [this] {
+      s_.update_neighbors();
+      s_.compute_forces();
+    });
+  forces_.replay();
+  if (look().halt == 0) return true;
+  s_.check_faults();
+  s_.neighbors->recover();  // a row had no room: all forces come after
+  return false;
+}
+
+/// Waits for what was launched.
+HostStatus::Seen Stepper::look() {
+  if (!host_status_) host_status_ = std::make_unique<HostStatus>(s_.device());
+  return host_status_->look(running_.number.data());
+}
+
 /// Now and then one step runs unrecorded: it shows the shares of the parts, and warms up what a
 /// recording must not allocate. Whether a step is recorded does not change its bits.
 void Stepper::run_on_gpu(Integrator& integrator, std::uint64_t target) {
@@ -181,6 +218,7 @@ void Stepper::step_unrecorded(Integrator& integrator) {
   if (!recordings_hold(integrator) &&
       StepPlan::is_due(next.slow_phase, 0, s_.slow_forces().stride)) {
     recordings_.clear();
+    forces_ = {};
     sampled_unrecorded_ = false;
     recorded_for_ = &integrator;
     recorded_version_ = version();
@@ -244,8 +282,7 @@ void Stepper::replay(Integrator& integrator, std::uint64_t target) {
     sampled_unrecorded_ ? note_sample(at) : sample(at);
     sampled_unrecorded_ = true;
   }
-  if (!host_status_) host_status_ = std::make_unique<HostStatus>(s_.device());
-  const HostStatus::Seen seen = host_status_->look(running_.number.data());
+  const HostStatus::Seen seen = look();
   clock_.set_step(seen.number);
   const bool halted = decomposition().any(seen.halt != 0);
   tell();

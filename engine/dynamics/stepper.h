@@ -11,11 +11,11 @@
 #include "engine/components/step_plan.h"
 #include "engine/components/timings.h"
 #include "engine/device/device.h"
+#include "engine/device/host_status.h"
 
 namespace perrin {
 
 class Clock;
-class HostStatus;
 class Integrator;
 class StepContext;
 class Decomposition;
@@ -30,6 +30,10 @@ class Stepper {
 
   /// n steps are about to be run, at once or in portions; `sampling` lives as long.
   void expect(std::int64_t n, const Sampling& sampling);
+  /// Outside of steps, in a member of a batch (engine/device/batch.h): forces of the particles as
+  /// they are now, by one launch for all members that want theirs. False: this cannot be done, and
+  /// forces are still to be computed. Throws RunError if it went wrong.
+  bool compute_forces_in_batch();
   /// n of them; throws RunError if one went wrong. The forces are there (ensure_forces()).
   void run(Integrator& integrator, std::int64_t n);
   /// What Sampling::unseen left out.
@@ -45,6 +49,7 @@ class Stepper {
   void rebalance();
   void step_unrecorded(Integrator& integrator);
   bool can_be_recorded(const Integrator& integrator) const;
+  bool forces_can_be_recorded() const;
   void replay(Integrator& integrator, std::uint64_t target);
   void recover(Integrator& integrator);
   /// Of `count` steps after so many.
@@ -65,6 +70,7 @@ class Stepper {
   void sample(std::uint64_t step);
   void note_sample(std::uint64_t step);
   void tell();
+  HostStatus::Seen look();
   void check();
   std::int64_t version() const;
   bool shares_are_old() const;
@@ -79,6 +85,7 @@ class Stepper {
   /// to start than the steps that it saves. A step in which the box is due (BoxMover::stride()) is
   /// one by itself. Where slow parts of forces act in every n-th step, several are whole cycles.
   std::vector<std::pair<StepPlan, Recording>> recordings_;
+  Recording forces_;  // compute_forces_in_batch(); holds as long as those
   int several_ = 0;
   const Integrator* recorded_for_ = nullptr;
   std::int64_t recorded_version_ = 0;

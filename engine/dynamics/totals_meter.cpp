@@ -8,6 +8,7 @@
 #include "engine/components/integrator.h"
 #include "engine/components/rigid_bodies.h"
 #include "engine/components/step_context.h"
+#include "engine/device/batch_replay.h"
 #include "engine/device/parallel.h"
 #include "engine/domain/decomposition.h"
 #include "engine/domain/reduction.h"
@@ -180,7 +181,11 @@ std::vector<Instant> TotalsMeter::collect() {
   std::vector<Instant> collected;
   if (sampled_.empty()) return collected;
   std::vector<TotalsRow> rows(sampled_.size());
-  s_.device().memory().copy_out(rows.data(), rows_.data(), rows.size() * sizeof(TotalsRow));
+  const std::size_t bytes = rows.size() * sizeof(TotalsRow);
+  if (const DeviceRole& role = s_.device().role(); role.batch && s_.device().is_cuda())
+    role.batch->fetch(role.batch_member, rows.data(), rows_.data(), bytes);
+  else
+    s_.device().memory().copy_out(rows.data(), rows_.data(), bytes);
   for (std::size_t k = 0; k < rows.size(); ++k)
     if (rows[k].written == sampled_[k] + 1) {
       const Box& box = s_.particles.box_state.moves() ? rows[k].box : s_.particles.box;

@@ -27,6 +27,7 @@ struct System {
   double temperature = 1;
   bool bath = false;
   double density = 0.8;
+  bool stops = false;  // now and then, for lists and forces that are made anew outside of steps
 
   std::unique_ptr<Integrator> integrator() const {
     if (!bath) return std::make_unique<VelocityVerlet>(VelocityVerletSettings{dt});
@@ -40,6 +41,7 @@ struct Result {
   std::vector<Position> position;
   std::vector<Real4> velocity;
   double energy = 0;
+  std::vector<double> energies;  // on the way
   std::int64_t builds = 0;
   std::string error;
 };
@@ -53,7 +55,14 @@ Result run(const Device& device, const System& system) {
     const auto integrator = system.integrator();
     s.begin_stage(*integrator, nullptr);
     integrator->begin(s);
-    s.advance(*integrator, steps);
+    Sampling sampling;
+    sampling.schedules.emplace_back(50);
+    sampling.tell = [&](const Instant& one) { result.energies.push_back(one.totals.potential); };
+    const std::int64_t portion = system.stops ? 100 : steps;
+    for (std::int64_t done = 0; done < steps; done += portion) {
+      s.advance(*integrator, portion, sampling);
+      if (system.stops) s.particles_were_moved();
+    }
     result.position = s.particles.by_id(s.particles.position);
     result.velocity = s.particles.by_id(s.particles.velocity);
     result.energy = s.totals().potential;
@@ -80,7 +89,7 @@ bool same(const Result& a, const Result& b) {
     return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size() * sizeof x[0]) == 0;
   };
   return bytes(a.position, b.position) && bytes(a.velocity, b.velocity) && a.energy == b.energy &&
-         a.builds == b.builds;
+         a.energies == b.energies && a.builds == b.builds;
 }
 
 TEST_F(BatchTest, EachHasTheBitsThatItHasAlone) {
@@ -99,6 +108,19 @@ TEST_F(BatchTest, EachHasTheBitsThatItHasAlone) {
   }
 }
 
+TEST_F(BatchTest, ForcesOutsideOfStepsAreComputedTogether) {
+  std::vector<System> systems;
+  for (int k = 0; k < 9; ++k)
+    systems.push_back({.cells = 4 + k % 2, .bath = k % 4 == 3, .stops = k % 3 != 0});
+  const auto together = run_together(systems, 9);
+  for (std::size_t k = 0; k < systems.size(); ++k) {
+    const Result alone = run(Device::cuda(), systems[k]);
+    EXPECT_EQ(together[k].error, "");
+    EXPECT_EQ(alone.energies.size(), std::size_t(steps / 50));
+    EXPECT_TRUE(same(alone, together[k])) << "system " << k;
+  }
+}
+
 TEST_F(BatchTest, OneThatExplodesLeavesTheOthers) {
   std::vector<System> systems(5);
   systems[2].temperature = 4e4;  // in a step of 0.004 this is further than particles may move
@@ -112,11 +134,13 @@ TEST_F(BatchTest, OneThatExplodesLeavesTheOthers) {
 
 TEST_F(BatchTest, RowsGrowInTheMiddleOfSteps) {
   // A gas that condenses: the room of rows is that of its mean density.
-  const System gas{.cells = 5, .temperature = 0.3, .bath = true, .density = 0.05};
-  const std::vector<System> systems(3, gas);
-  const Result alone = run(Device::cuda(), gas);
-  EXPECT_EQ(alone.error, "");
-  for (const Result& one : run_together(systems, 3)) EXPECT_TRUE(same(alone, one));
+  for (const bool stops : {false, true}) {
+    const System gas{.cells = 5, .temperature = 0.3, .bath = true, .density = 0.05, .stops = stops};
+    const std::vector<System> systems(3, gas);
+    const Result alone = run(Device::cuda(), gas);
+    EXPECT_EQ(alone.error, "");
+    for (const Result& one : run_together(systems, 3)) EXPECT_TRUE(same(alone, one));
+  }
 }
 
 TEST_F(BatchTest, OtherTraversalsTakeTurns) {

@@ -209,6 +209,8 @@ class RunTest : public ::testing::Test {
 /// A batch of which it only matters who it is.
 struct AnyBatch final : BatchReplay {
   void replay(int, const std::shared_ptr<const LaunchList>&, int) override {}
+  bool comes_between(int) override { return false; }
+  void fetch(int, void*, const void*, std::size_t) override {}
   Seen look(int, const std::uint64_t*, const std::uint32_t*) override { return {}; }
   void works_alone(int) override {}
   void forget(int) override {}
