@@ -36,6 +36,7 @@ class ConstantForce : public Force, public EndlessPotential {
   std::array<bool, 3> falls_along() const override {
     return {settings_.force.x != 0, settings_.force.y != 0, settings_.force.z != 0};
   }
+  bool acts_on(std::size_t type) const override { return mask_.has(type); }
 
  private:
   ConstantForceSettings settings_;

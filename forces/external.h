@@ -47,6 +47,7 @@ class TypeMask {
   /// Empty: all of them.
   TypeMask(const Device& device, std::size_t types, const std::vector<std::uint32_t>& chosen);
   const std::uint32_t* data() const { return mask_.data(); }  // [type]: 1 or 0
+  bool has(std::size_t type) const { return host_.at(type) != 0; }
   /// How many of the particles, whose number by type is given, the force acts on.
   std::int64_t count(std::span<const std::int64_t> particles) const;
 

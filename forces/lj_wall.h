@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/components/endless_potential.h"
 #include "engine/components/force.h"
 #include "engine/settings/settings.h"
 #include "forces/external.h"
@@ -37,12 +38,14 @@ void describe(D& d, LjWallSettings& s) {
 }
 
 /// E(h) - E(cutoff), h the distance to the wall (to its nearest image on a periodic axis).
-class LjWall : public Force {
+class LjWall : public Force, public Wall {
  public:
   LjWall(const LjWallSettings& settings, const Device& device, std::size_t types,
          const std::vector<std::uint32_t>& chosen);
   void compute(StepContext& context, const ForceOutput& output) override;
   MomentumChange momentum_change(std::span<const std::int64_t> particles) const override;
+  int axis() const override { return axis_; }
+  bool stops(std::size_t type) const override { return settings_.epsilon > 0 && mask_.has(type); }
 
  private:
   LjWallSettings settings_;

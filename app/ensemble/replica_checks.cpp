@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "engine/components/endless_potential.h"
 #include "engine/components/no_potential.h"
 #include "engine/dynamics/group_integrators.h"
 
@@ -22,26 +21,29 @@ void ReplicaChecks::look(std::int64_t system, Job& job) {
   file_.emplace(variations_.job(system));
   const RunParts parts = job.take_parts();
   const Json forces = file_->value().value("forces", Json::array());
+  std::vector<ForceOnGroup> all;
   for (std::size_t k = 0; parts.simulation && k < forces.size(); ++k)
-    check_force(*parts.simulation->forces.at(k), forces[k], join_path("forces", k), *configuration);
+    all.push_back({parts.simulation->forces.at(k).get(), forces[k].value("on", "all")});
+  for (std::size_t k = 0; k < all.size(); ++k)
+    check_force(all, k, forces[k].value("type", ""), *configuration);
   check_stages(parts);
   problems_.throw_if_any();
 }
 
-void ReplicaChecks::check_force(const Force& force, const Json& settings, const std::string& path,
-                                const Configuration& c) {
-  const std::string type = settings.value("type", "");
-  if (dynamic_cast<const NoPotential*>(&force))
+void ReplicaChecks::check_force(std::span<const ForceOnGroup> forces, std::size_t k,
+                                const std::string& type, const Configuration& c) {
+  const std::string path = join_path("forces", k);
+  if (dynamic_cast<const NoPotential*>(forces[k].force))
     report(path, fmt::format("{} has no potential, and energies decide on exchanges: expected "
                              "forces that have one",
                              type));
-  if (const auto* const endless = dynamic_cast<const EndlessPotential*>(&force))
-    for (std::size_t axis = 0; axis < 3; ++axis)
-      if (endless->falls_along()[axis] && c.box.periodic[axis])
-        report(path, fmt::format("{} along {}, a periodic axis, has no potential there, and "
-                                 "energies decide on exchanges: expected a force across walls",
-                                 type, "xyz"[axis]));
-  const std::string on = settings.value("on", "all");
+  const auto round = drives_round(forces, k, c.box, c.types.size());
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    if (round[axis])
+      report(path, fmt::format("{} along {}, a periodic axis, has no potential there, and "
+                               "energies decide on exchanges: expected a wall across that axis",
+                               type, "xyz"[axis]));
+  const std::string& on = forces[k].on;
   const auto group = std::ranges::find(c.groups, on, &Group::name);
   if (group != c.groups.end() && group->changes())
     report(path + ".on",

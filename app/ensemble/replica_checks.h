@@ -2,8 +2,10 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 
+#include "engine/components/endless_potential.h"
 #include "engine/job/job.h"
 #include "engine/job/variations.h"
 
@@ -20,7 +22,7 @@ class ReplicaChecks {
 
  private:
   void report(const std::string& path, const std::string& what);
-  void check_force(const Force& force, const Json& settings, const std::string& path,
+  void check_force(std::span<const ForceOnGroup> forces, std::size_t k, const std::string& type,
                    const Configuration& c);
   void check_stages(const RunParts& parts);
 

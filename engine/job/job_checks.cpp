@@ -584,15 +584,15 @@ void Job::check_slow_forces() {
 }
 
 void Job::check_objections() {
-  std::array<bool, 3> walls{};  // across an axis
-  for (std::size_t i = 0; i < forces_.size(); ++i)
-    if (forces_[i] && settings_.forces[i].type() == "lj_wall")
-      walls[std::string("xyz").find(record_component(settings_.forces[i]).value("axis", "x"))] =
-          true;
+  std::vector<ForceOnGroup> all;
+  for (std::size_t i = 0; i < forces_.size(); ++i) {
+    const Json settings = forces_[i] ? record_component(settings_.forces[i]) : Json::object();
+    all.push_back({forces_[i].get(), settings.value("on", "all")});
+  }
   const auto fall = [&](std::size_t i, const std::string& what) {
-    const auto* const endless = dynamic_cast<const EndlessPotential*>(forces_[i].get());
-    for (std::size_t axis = 0; endless && axis < 3; ++axis)
-      if (endless->falls_along()[axis] && configuration_.box.periodic[axis] && !walls[axis])
+    const auto round = drives_round(all, i, configuration_.box, configuration_.types.size());
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      if (round[axis])
         warn(settings_.forces[i].path,
              fmt::format("{} drives particles round the box along {}, a periodic axis without a "
                          "wall: there is no equilibrium of which {} could tell",
@@ -603,7 +603,7 @@ void Job::check_objections() {
     for (std::size_t i = 0; component && i < forces_.size(); ++i) {
       if (!forces_[i]) continue;
       std::string objection = component->objection(*forces_[i]);
-      const std::string on = record_component(settings_.forces[i]).value("on", "all");
+      const std::string& on = all[i].on;
       const auto group = std::ranges::find(configuration_.groups, on, &Group::name);
       if (decides && group != configuration_.groups.end() && group->changes())
         objection = fmt::format(

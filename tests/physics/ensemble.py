@@ -635,11 +635,19 @@ class Ensemble(JobCase):
         turning = langevin(20)
         turning["integrator"]["rotational_friction"] = 1
         push = {"type": "constant_force", "types": ["A"], "force": [0.1, 0, 0]}
+        wall = {"type": "lj_wall", "axis": "x", "position": 0, "epsilon": 1, "sigma": 0.1}
+        shut = job({"count": 2, "vary": {}, "exchange": {"every": 5}}, langevin(20, timestep=1e-5),
+                   forces=[LJ, push, wall])
+        self.assertEqual(self.try_job(shut, "--overwrite").returncode, 0)
         swim = {"type": "md", "steps": 20, "integrator": {
             "type": "active_brownian", "timestep": 1e-4, "temperature": 1, "friction": 1,
             "speed": 1, "rotational_diffusion": 1}}
         for vary, stage, more, said in (
                 ({}, langevin(20), {"forces": [LJ, push]}, "constant_force along x, a periodic"),
+                *(({}, langevin(20), {"forces": [LJ, push, {**wall, **other}],
+                                      "groups": {"few": {"ids": [0, 1]}}},
+                   "constant_force along x, a periodic")
+                  for other in ({"axis": "y"}, {"epsilon": 0}, {"on": "few"})),
                 ({}, langevin(20), {"forces": [LJ, {**push, "on": "h"}], "groups": {
                     "h": {"formula": "x > 0", "every": 5}}}, "are chosen anew while the job"),
                 ({}, swim, {"orientations": {"start": "random"}}, "drives particles by no"),
