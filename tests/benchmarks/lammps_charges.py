@@ -3,7 +3,9 @@
 
     lammps_charges.py PERRIN LMP [IONS [CUTOFF [THREADS [REPEATS]]]]     default: 8000 4 2 3
 
-needs h5py and numpy, and for several threads mpirun: LAMMPS runs as so many processes (-sf opt).
+needs h5py and numpy. On several threads LAMMPS runs as so many processes (-sf opt), started by what
+MPIEXEC says (default: "mpirun --allow-run-as-root --oversubscribe"; it must be that of LAMMPS's
+MPI), and as one process of so many threads (-sf omp).
 Ions ±1 with soft cores, density 0.5, Bjerrum length 1, temperature 1, accuracy 1e-4 of both, orders
 6 and 5, the same cut-off: Perrin makes 500 steps, then all make steps at constant energy from its
 last frame, in turn, REPEATS times. Prints JSON: milliseconds of a step, the least of the repeats,
@@ -71,7 +73,8 @@ def milliseconds(program, slow=1):
     return 1000 * (seconds[1] - seconds[0]) / STEPS
 
 
-def lammps(accuracy=1e-4):
+def lammps(threads, accuracy=1e-4):
+    """`threads`: of one process; else processes."""
     with h5py.File("out/trajectory.h5") as file:
         particles = file["particles/all"]
         x, v = particles["position/value"][-1], particles["velocity/value"][-1]
@@ -103,9 +106,13 @@ fix 1 all nve
 thermo {STEPS}
 run {STEPS}
 """)
-    start = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(THREADS)]
-    done = subprocess.run([*(start if THREADS > 1 else []), LMP, "-in", "in.ions", "-sf", "opt"],
+    start = os.environ.get("MPIEXEC", "mpirun --allow-run-as-root --oversubscribe").split()
+    start = [*start, "-np", str(THREADS)] if THREADS > 1 and not threads else []
+    way = ["-sf", "omp", "-pk", "omp", str(THREADS)] if threads else ["-sf", "opt"]
+    done = subprocess.run([*start, LMP, "-in", "in.ions", *way],
                           check=True, capture_output=True, text=True).stdout
+    if THREADS > 1 and not threads and f"on {THREADS} procs" not in done:
+        raise SystemExit(f"LAMMPS did not run as {THREADS} processes: MPIEXEC is of another MPI")
     seconds = float(re.search(r"Loop time of ([\d.e+-]+)", done).group(1))
     if THREADS == 1:
         seconds *= float(re.search(r"([\d.]+)% CPU use", done).group(1)) / 100
@@ -119,7 +126,9 @@ def main():
         ways = {f"perrin {k}": lambda p=p: milliseconds(p) for k, p in enumerate(PROGRAMS)}
         for slow in (2, 4):
             ways[f"slow_force_stride {slow}"] = lambda n=slow: milliseconds(PROGRAMS[-1], n)
-        ways["pppm"] = lammps
+        ways["pppm"] = lambda: lammps(False)
+        if THREADS > 1:
+            ways["pppm, threads"] = lambda: lammps(True)
         found = {name: [] for name in ways}
         for _ in range(REPEATS):
             for name, run in ways.items():
