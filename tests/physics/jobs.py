@@ -392,6 +392,30 @@ class Jobs(unittest.TestCase):
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertRegex(done.stderr, pattern)
 
+    def test_a_resumed_deformation_goes_on_as_it_began(self):
+        """Extended, or with another target, it would have come to another box."""
+        def run(stage):
+            job = self.sheared([WCA], 0.5, 300, BUSSI, [{"type": "md", "steps": 10, **stage}])
+            job["observers"].append({"type": "checkpoint"})
+            self.run_job(job, "--overwrite")
+        default = "by default those of the stage"
+        for stage, changes in (
+                ({"deform": {"x": 8.1}}, ("steps=20", "deform.x=8.2")),
+                ({"deform": {"x": 8.1, "steps": 10}}, ("deform.x=8.2",)),
+                ({"shear": {"rate": 1}}, ("shear.rate=2",))):
+            run(stage)
+            for change in changes:
+                done = self.perrin("resume", "checkpoint.h5", "--set", "stages[0]." + change)
+                self.assertEqual(done.returncode, 2, done.stdout)
+                key = "shear" if "shear" in stage else "deform"
+                self.assertRegex(done.stderr, rf"stages\[0\].{key}: the checkpoint has another box")
+                self.assertEqual(default in done.stderr,
+                                 key == "deform" and "steps" not in stage["deform"])
+        run({"deform": {"x": 8.1}})
+        done = self.perrin("resume", "checkpoint.h5", "--set", "stages[0].deform.steps=10",
+                           "--steps", "20")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_what_a_box_that_has_changed_cannot_have(self):
         """Known from the job, and said before it runs: shear behind tilts of other stages, and
         observers whose result has no meaning in such a box."""
