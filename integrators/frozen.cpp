@@ -8,7 +8,6 @@ namespace perrin {
 
 void Frozen::begin(StageContext& context) {
   set_velocities(context, context.group(), {0, 0, 0});
-  context.ensure_forces();
 }
 
 void Frozen::steps(StepContext& context, int n) {
