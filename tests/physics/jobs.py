@@ -392,6 +392,37 @@ class Jobs(unittest.TestCase):
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertRegex(done.stderr, pattern)
 
+    def test_a_tilted_box_with_an_open_face_is_resumed(self):
+        """Its height along the open axis has changed; positions keep their bits all the same."""
+        random = numpy.random.default_rng(2)
+        with open(self.path("open.xyz"), "w") as out:
+            out.write('80\nLattice="7 0 0 1.2 7 0 0 0.5 7" pbc="F T T" '
+                      'Properties=species:S:1:pos:R:3:velo:R:3\n')
+            for x, y, z in random.random((80, 3)):
+                at = numpy.array([1.75 + 3.5 * x + 1.2 * y, 7 * y + 0.5 * z, 7 * z])
+                numbers = [*at, *random.normal(size=3)]
+                out.write("A " + " ".join(f"{number:.6f}" for number in numbers) + "\n")
+        job = {"seed": 1, "system": {"type": "file", "path": "open.xyz"},
+               "forces": [{"type": "gaussian_core", "cutoff": 2, "pairs": [
+                   {"types": ["A", "A"], "epsilon": 2, "sigma": 0.7}]}],
+               "observers": [{"type": "thermo", "stride": 5, "box": True},
+                             {"type": "checkpoint", "steps": 33}],
+               "stages": [{"type": "md", "steps": 60, "integrator": {**BUSSI, "barostat": {
+                   "pressure": 1, "tau": 0.3, "stride": 2, "axes": "y"}}}]}
+        self.run_job(job, folder="whole")
+        shutil.copytree(self.path("whole"), self.path("again"))
+        done = self.perrin("resume", self.path("again", "checkpoint.h5.prev"), "--threads", "1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        names = ("position", "velocity", "image", "force", "box")
+        with h5py.File(self.path("whole", "checkpoint.h5")) as whole, \
+                h5py.File(self.path("again", "checkpoint.h5")) as again:
+            for name in names:
+                name = "state/simulation/particles/" + name
+                self.assertEqual(again[name][()].tobytes(), whole[name][()].tobytes(), name)
+        for name in ("pressure", "box_lengths", "conserved_energy"):
+            numpy.testing.assert_array_equal(self.column(name, "again")[1],
+                                             self.column(name, "whole")[1])
+
     def test_a_resumed_deformation_goes_on_as_it_began(self):
         """Extended, or with another target, it would have come to another box."""
         def run(stage):
