@@ -1,5 +1,7 @@
 #include "integrators/moving.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "engine/components/registry.h"
@@ -143,6 +145,11 @@ void register_moving(Registry& registry) {
       "moving", "particles whose motion is prescribed, as those of a sliding or shaken wall",
       [](const MovingSettings& s, Setup& setup) {
         if (s.oscillation) setup.refuse_z("oscillation.amplitude", s.oscillation->amplitude);
+        if (s.oscillation && s.oscillation->period < 4 * s.timestep)
+          setup.error("oscillation.period",
+                      fmt::format("must be at least four time steps, {:.6g}, got {:.6g}: between "
+                                  "steps the oscillation would not be seen",
+                                  4 * s.timestep, s.oscillation->period));
         return std::make_unique<Moving>(
             s, formula::vector_of_time(
                    s.velocity, setup.configuration().box.dimension, "velocity", "a velocity",

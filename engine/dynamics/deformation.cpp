@@ -349,6 +349,11 @@ std::unique_ptr<Deformation> Deformation::make(const std::optional<DeformSetting
         "is not possible with this integrator (a minimiser, several integrators, or one that "
         "freezes particles or axes, or has frictions of axes)");
   if (deform) check(*deform, steps, setup);
+  if (deform && deform->period && integrator && *deform->period < 4 * integrator->timestep())
+    setup.error("deform.period",
+                fmt::format("must be at least four time steps, {:.6g}, got {:.6g}: between steps "
+                            "the oscillation would not be seen",
+                            4 * integrator->timestep(), *deform->period));
   if (shear) check(*shear, setup);
   const std::string path = setup.path() + "." + key;
   if (shear) return std::make_unique<Deformation>(*shear, path);

@@ -1307,6 +1307,9 @@ class Groups(JobCase):
                                                                 "period": 1}}
         self.refused({**flat, "stages": [md([{**NVE, "group": "right"}, shaken])]},
                      "oscillation.amplitude: must have no z component")
+        shaken["oscillation"] = {"amplitude": [0, 1, 0], "period": 0.0159}
+        self.refused({**flat, "stages": [md([{**NVE, "group": "right"}, shaken])]},
+                     "oscillation.period: must be at least four time steps, 0.016, got 0.0159")
         for schedule, message in (({}, "must have one of log, steps and when"),
                                   ({"log": 2, "steps": [1]}, "only one of log and steps"),
                                   ({"steps": [3, 2]}, "must be greater than the step before"),

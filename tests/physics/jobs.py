@@ -378,6 +378,9 @@ class Jobs(unittest.TestCase):
                 ({"shear": None, "deform": {"x": 5, "volume": 100}}, "lengths of edges"),
                 ({"shear": None, "deform": {"x": 5, "steps": 20}}, "at most those of the stage"),
                 ({"shear": None, "deform": {"x": 5, "form": "oscillating"}}, "period: is missing"),
+                ({"shear": None, "deform": {"x": 8, "form": "oscillating",
+                                            "period": BUSSI["timestep"]}},
+                 "period: must be at least four time steps"),
                 ({"integrator": {**BUSSI, "barostat": {"pressure": 1, "tau": 1}}}, "barostat"),
                 ({"integrator": {"type": "fire", "timestep": 0.001, "force_tolerance": 1}},
                  "is not possible with this integrator")):
