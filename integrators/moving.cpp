@@ -17,11 +17,12 @@ struct Path {
   double frequency;  // 2 pi / period; 0: no oscillation
   double dt;
   std::int64_t start;
+  double before;  // time at the step `start`
 
   formula::ProgramView formula[3];  // of t: velocities in place of `velocity`
 
   PERRIN_HD double time(std::uint64_t step) const {
-    return dt * double(std::int64_t(step) - start);
+    return before + dt * double(std::int64_t(step) - start);
   }
   PERRIN_HD double phase(std::uint64_t step) const { return frequency * time(step); }
   PERRIN_HD double given(int axis, double t) const {
@@ -77,7 +78,7 @@ struct Work {
 }  // namespace
 
 Path Moving::path(const std::array<formula::ProgramView, 3>& formula) const {
-  Path path{velocity_.number, {0, 0, 0}, 0, settings_.timestep, start_, {}};
+  Path path{velocity_.number, {0, 0, 0}, 0, settings_.timestep, start_, before_, {}};
   for (std::size_t k = 0; k < 3; ++k) path.formula[k] = formula[k];
   if (const auto& swing = settings_.oscillation)
     path.amplitude = swing->amplitude, path.frequency = 2 * M_PI / swing->period;
@@ -136,8 +137,20 @@ void Moving::state(Archive& archive) {
   archive("start", start_);
   archive.require(now < 0 || (start_ >= 0 && start_ <= now), "start",
                   "a step that the run has made");
+  double timestep = settings_.timestep;
+  if (archive.has("timestep")) {
+    archive("timestep", timestep);
+    archive("before", before_);
+    archive.require(timestep > 0 && before_ >= 0 && std::isfinite(timestep + before_), "before",
+                    "a time since the stage began");
+  }
   work_.state(archive, "work");
-  if (!archive.is_saving()) take_velocity();
+  if (archive.is_saving()) return;
+  if (timestep != settings_.timestep) {  // from here on
+    before_ += timestep * double(std::int64_t(context_->step()) - start_);
+    start_ = std::int64_t(context_->step());
+  }
+  take_velocity();
 }
 
 void register_moving(Registry& registry) {

@@ -182,6 +182,18 @@ class Groups(JobCase):
         done = self.perrin("resume", self.path("again", "checkpoint.h5.prev"))
         self.assertEqual(done.returncode, 0, done.stderr)
         numpy.testing.assert_array_equal(self.frames("position", "again"), p)
+        # Resumed with another time step the path goes on from where it was.
+        shutil.copytree(self.path("whole"), self.path("slower"))
+        done = self.perrin("resume", self.path("slower", "checkpoint.h5.prev"),
+                           *[f"--set=stages[0].integrators[{k}].timestep=0.005" for k in (0, 1)])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        t = 260 * 0.01 + 40 * 0.005
+        way = [0.5 / 3 * (1 - numpy.cos(3 * t)), 0.25 * t, 1 / 3 + t - 1]
+        numpy.testing.assert_allclose(self.frames("position", "slower")[-1, :100] - p[0, :100],
+                                      numpy.tile(way, (100, 1)), atol=1e-5)
+        numpy.testing.assert_allclose(self.frames("velocity", "slower")[-1, :100],
+                                      numpy.tile([0.5 * numpy.sin(3 * t), 0.25, 1], (100, 1)),
+                                      atol=1e-6)
 
     def test_pairs_of_frozen_particles_are_left_out(self):
         """Where all particles of a type are frozen in every stage: the others move as before, and
