@@ -76,7 +76,7 @@ class Moving : public Integrator {
   // the time since the stage began that it was then.
   std::int64_t start_ = -1;
   double before_ = 0;
-  ParticleArray<double> work_;                        // by place
+  ParticleArray<double> work_;  // by place
   Buffer<double> scratch_;
   Buffer<std::uint8_t> nobody_;  // [id]: 0
 };
