@@ -6,10 +6,7 @@
 
 namespace perrin {
 
-void Frozen::begin(StageContext& context) {
-  set_velocities(context, context.group(), {0, 0, 0});
-  context.ensure_forces();
-}
+void Frozen::begin(StageContext& context) { set_velocities(context, context.group(), {0, 0, 0}); }
 
 void Frozen::steps(StepContext& context, int n) {
   for (int k = 0; k < n; ++k) {

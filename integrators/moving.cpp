@@ -1,5 +1,7 @@
 #include "integrators/moving.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "engine/components/registry.h"
@@ -15,11 +17,12 @@ struct Path {
   double frequency;  // 2 pi / period; 0: no oscillation
   double dt;
   std::int64_t start;
+  double before;  // time at the step `start`
 
   formula::ProgramView formula[3];  // of t: velocities in place of `velocity`
 
   PERRIN_HD double time(std::uint64_t step) const {
-    return dt * double(std::int64_t(step) - start);
+    return before + dt * double(std::int64_t(step) - start);
   }
   PERRIN_HD double phase(std::uint64_t step) const { return frequency * time(step); }
   PERRIN_HD double given(int axis, double t) const {
@@ -75,7 +78,7 @@ struct Work {
 }  // namespace
 
 Path Moving::path(const std::array<formula::ProgramView, 3>& formula) const {
-  Path path{velocity_.number, {0, 0, 0}, 0, settings_.timestep, start_, {}};
+  Path path{velocity_.number, {0, 0, 0}, 0, settings_.timestep, start_, before_, {}};
   for (std::size_t k = 0; k < 3; ++k) path.formula[k] = formula[k];
   if (const auto& swing = settings_.oscillation)
     path.amplitude = swing->amplitude, path.frequency = 2 * M_PI / swing->period;
@@ -88,7 +91,6 @@ void Moving::begin(StageContext& context) {
     code_[k] = {context.device(), std::span<const formula::Instruction>(velocity_.code[k])};
   if (start_ < 0) start_ = std::int64_t(context.step());
   take_velocity();
-  context.ensure_forces();
   work_ = {context.particles, IndexedBy::place};
   scratch_ = {context.device(), sum_chunks};
   const std::vector<std::uint8_t> none(std::size_t(context.particles.size()), 0);
@@ -135,8 +137,20 @@ void Moving::state(Archive& archive) {
   archive("start", start_);
   archive.require(now < 0 || (start_ >= 0 && start_ <= now), "start",
                   "a step that the run has made");
+  double timestep = settings_.timestep;
+  if (archive.has("timestep")) {
+    archive("timestep", timestep);
+    archive("before", before_);
+    archive.require(timestep > 0 && before_ >= 0 && std::isfinite(timestep + before_), "before",
+                    "a time since the stage began");
+  }
   work_.state(archive, "work");
-  if (!archive.is_saving()) take_velocity();
+  if (archive.is_saving()) return;
+  if (timestep != settings_.timestep) {  // from here on
+    before_ += timestep * double(std::int64_t(context_->step()) - start_);
+    start_ = std::int64_t(context_->step());
+  }
+  take_velocity();
 }
 
 void register_moving(Registry& registry) {
@@ -144,6 +158,11 @@ void register_moving(Registry& registry) {
       "moving", "particles whose motion is prescribed, as those of a sliding or shaken wall",
       [](const MovingSettings& s, Setup& setup) {
         if (s.oscillation) setup.refuse_z("oscillation.amplitude", s.oscillation->amplitude);
+        if (s.oscillation && s.oscillation->period < 4 * s.timestep)
+          setup.error("oscillation.period",
+                      fmt::format("must be at least four time steps, {:.6g}, got {:.6g}: between "
+                                  "steps the oscillation would not be seen",
+                                  4 * s.timestep, s.oscillation->period));
         return std::make_unique<Moving>(
             s, formula::vector_of_time(
                    s.velocity, setup.configuration().box.dimension, "velocity", "a velocity",

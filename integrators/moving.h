@@ -72,8 +72,11 @@ class Moving : public Integrator {
   std::array<Buffer<formula::Instruction>, 3> code_;  // of its formulas
   StepContext* context_ = nullptr;                    // that it began in, …
   GroupMask group_;                                   // … to move these
-  std::int64_t start_ = -1;                           // step at which the stage began; -1: not yet
-  ParticleArray<double> work_;                        // by place
+  // Step at which the stage began (-1: not yet), or the last of those with another time step; and
+  // the time since the stage began that it was then.
+  std::int64_t start_ = -1;
+  double before_ = 0;
+  ParticleArray<double> work_;  // by place
   Buffer<double> scratch_;
   Buffer<std::uint8_t> nobody_;  // [id]: 0
 };

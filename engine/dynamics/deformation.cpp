@@ -321,10 +321,16 @@ void Deformation::state(Archive& a) {
   const Box is = schedule_.at(now, now > schedule_.begin ? schedule_.turned(now - 1) : 0);
   const double tolerance = 1e-9 * (box.length.x + box.length.y + box.length.z);
   const auto same = [&](double x, double y) { return std::abs(x - y) < tolerance; };
-  a.require(same(is.length.x, box.length.x) && same(is.length.y, box.length.y) &&
-                same(is.length.z, box.length.z) && same(is.xy, box.xy) && same(is.xz, box.xz) &&
-                same(is.yz, box.yz),
-            "start", "a box that comes to the present one in the steps since");
+  if (!(same(is.length.x, box.length.x) && same(is.length.y, box.length.y) &&
+        same(is.length.z, box.length.z) && same(is.xy, box.xy) && same(is.xz, box.xz) &&
+        same(is.yz, box.yz)))
+    throw UserError(fmt::format(
+        "{}: the checkpoint has another box than these settings lead to: a resumed run goes on "
+        "with {} that it began with{} (or the file was modified)",
+        path_, shear_ ? "the rate and the time step" : "the targets, form and number of steps",
+        deform_ && !deform_->steps ? "; \"steps\" of deform, by default those of the stage, says "
+                                     "how many they were"
+                                   : ""));
   set_up();
 }
 
@@ -343,6 +349,11 @@ std::unique_ptr<Deformation> Deformation::make(const std::optional<DeformSetting
         "is not possible with this integrator (a minimiser, several integrators, or one that "
         "freezes particles or axes, or has frictions of axes)");
   if (deform) check(*deform, steps, setup);
+  if (deform && deform->period && integrator && *deform->period < 4 * integrator->timestep())
+    setup.error("deform.period",
+                fmt::format("must be at least four time steps, {:.6g}, got {:.6g}: between steps "
+                            "the oscillation would not be seen",
+                            4 * integrator->timestep(), *deform->period));
   if (shear) check(*shear, setup);
   const std::string path = setup.path() + "." + key;
   if (shear) return std::make_unique<Deformation>(*shear, path);

@@ -447,11 +447,15 @@ void GroupIntegrators::follow_attributes(
 }
 
 void GroupIntegrators::begin(StageContext& context) {
-  for (auto& member : members_) {
-    context.exchange(member->own);
-    member->integrator->begin(context);
-    context.exchange(member->own);
-  }
+  // First those that set velocities, which forces of the others may read.
+  for (const bool sets : {true, false})
+    for (auto& member : members_) {
+      if (member->integrator->prescribes_motion() != sets) continue;
+      context.exchange(member->own);
+      member->integrator->begin(context);
+      context.exchange(member->own);
+    }
+  context.ensure_forces();
   context.prepare(*this);
   constexpr int first_step = 3;  // before its neighbours, before its forces, after them
   watched_ = first_step;

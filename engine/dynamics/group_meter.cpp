@@ -96,7 +96,7 @@ void GroupMeter::count() {
     }
   const std::vector<double> taken = taken_by_constraints(s_.particles);
   for (const double part : taken) all -= part;
-  const double each = all > 0 ? s_.degrees_of_freedom.number() / all : 0.0;
+  const double each = all > 0 ? s_.degrees_of_freedom_of_all().number() / all : 0.0;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     auto moving = double(moving_[g][0] + moving_[g][1] + moving_[g][2]);
     for (std::size_t id = 0; id < taken.size(); ++id)
@@ -137,7 +137,7 @@ std::vector<GroupTotals> GroupMeter::row(std::int64_t number, std::uint64_t step
   s_.device().memory().copy_out(sums.data(), rows_.data() + row * std::int64_t(sums.size()),
                                 sums.size() * sizeof(Sums));
   std::vector<GroupTotals> found;
-  const bool moved = s_.degrees_of_freedom.velocities() == VelocityRole::moved;
+  const bool moved = s_.degrees_of_freedom_of_all().velocities() == VelocityRole::moved;
   const double kt = moved ? 0.0 : s_.kt_without_velocities(steps);
   for (std::size_t g = 0; g < sums.size(); ++g) {
     const double* const v = sums[g].v;

@@ -137,6 +137,10 @@ void Simulation::ensure_forces() {
   update_neighbors();
   compute_forces();
   particles.domain.gather_if_sorted_locally();
+  if (bodies) {  // each process has placed its own sites
+    particles.domain.gather(particles.velocity);
+    particles.domain.gather(particles.image);
+  }
   gather_forces(particles);
   forces_valid_ = true;
   check_faults();

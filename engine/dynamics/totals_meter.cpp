@@ -58,7 +58,7 @@ bool acts_on_pairs(const std::unique_ptr<Force>& force) { return force->traits()
 
 /// Velocities that nothing moves say nothing.
 void replace_kinetic(const StepContext& s, std::uint64_t steps, Totals& t) {
-  const DegreesOfFreedom& freedom = s.degrees_of_freedom;
+  const DegreesOfFreedom& freedom = s.degrees_of_freedom_of_all();
   if (freedom.velocities() == VelocityRole::moved) return;
   const double kt = s.kt_without_velocities(steps);
   t.kinetic_tensor = {kt * freedom.along(0), kt * freedom.along(1), kt * freedom.along(2), 0, 0, 0};
@@ -203,7 +203,7 @@ Instant TotalsMeter::now() {
 }
 
 double TotalsMeter::temperature_of(const Totals& totals, std::uint64_t steps) const {
-  const DegreesOfFreedom& freedom = s_.degrees_of_freedom;
+  const DegreesOfFreedom& freedom = s_.degrees_of_freedom_of_all();
   const double kt = freedom.velocities() == VelocityRole::moved
                         ? freedom.kt(totals.kinetic, totals.momentum)
                         : s_.kt_without_velocities(steps);
@@ -219,9 +219,9 @@ Instant TotalsMeter::instant_of(std::uint64_t steps, const Box& box, const Total
   instant.box_moves = s_.particles.box_state.moves();
   instant.box_deforms = s_.deformation() != nullptr;
   if (s_.deformation()) instant.shear_strain = s_.deformation()->strain(steps);
-  instant.particles = s_.degrees_of_freedom.present();
+  instant.particles = s_.degrees_of_freedom_of_all().present();
   instant.totals = totals;
-  instant.velocities = s_.degrees_of_freedom.velocities();
+  instant.velocities = s_.degrees_of_freedom_of_all().velocities();
   instant.temperature = temperature_of(totals, steps);
   instant.groups = std::move(of_groups);
   return instant;

@@ -23,7 +23,8 @@ using Members = std::vector<std::uint8_t>;  // [id]
 
 class Resolver {
  public:
-  /// `step`: groups that are due there are chosen anew, and may have no particles.
+  /// `step`: groups that are due there are chosen anew. Groups that change may come to have no
+  /// particles, also those of a checkpoint.
   Resolver(const std::map<std::string, GroupSettings>& settings, Configuration& configuration,
            const Report& report, std::optional<std::uint64_t> step = {})
       : settings_(settings), c_(configuration), report_(report), step_(step) {
@@ -76,7 +77,8 @@ class Resolver {
                      "\"every\", too"),
              nullptr;
     Group group(name, std::move(members), every_of(s));
-    if (group.count() == 0 && !step_) return report_(path, "has no particles"), nullptr;
+    const bool may_be_empty = step_ || (saved != nullptr && group.changes());
+    if (group.count() == 0 && !may_be_empty) return report_(path, "has no particles"), nullptr;
     return &c_.groups.emplace_back(std::move(group));
   }
 

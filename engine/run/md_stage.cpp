@@ -8,6 +8,8 @@
 #include "engine/components/chunk.h"
 #include "engine/components/force_remark.h"
 #include "engine/components/registry.h"
+#include "engine/dynamics/attribute_updates.h"
+#include "engine/dynamics/dynamic_bonds.h"
 #include "engine/dynamics/group_integrators.h"
 #include "engine/dynamics/reservoir.h"
 #include "engine/dynamics/resolution.h"
@@ -97,8 +99,21 @@ void MdStage::begin(Run& run, bool resumed) {
   else if (deformation_)
     deformation_->begin(simulation, *integrator_);
   integrator_->begin(simulation);
+  if (integrator_->prescribes_motion()) simulation.ensure_forces();
   if (deformation_ && !resumed) deformation_->begin_work();
   warn_of_resolution(run);
+}
+
+/// Bonds, and attributes that are written anew. The work of a deformation goes on from the virial
+/// that they then have.
+void MdStage::change(Simulation& simulation, std::size_t stage) {
+  const DynamicBonds* const bonds = simulation.dynamic_bonds.get();
+  const AttributeUpdates* const updates = simulation.attribute_updates.get();
+  const std::int64_t before = bonds ? bonds->changes() : 0;
+  const bool written = updates && updates->is_due(simulation.step(), stage);
+  simulation.change(stage);
+  const bool bonded = bonds && bonds->changes() != before;
+  if (deformation_ && (written || bonded)) deformation_->begin_work();
 }
 
 /// On the console, once. Returns all of it.
@@ -171,7 +186,7 @@ bool MdStage::run(Run& run) {
     if (stride > 0) n = std::min(n, stride - done_ % stride);
     if (changes) n = std::min(n, simulation.steps_to_change(run.stage_index()));
     done_ += chunk.run(n, [&](std::int64_t most) { return run.advance(*integrator_, most, true); });
-    if (changes) simulation.change(run.stage_index());
+    if (changes) change(simulation, run.stage_index());
     run.observe();
     run.progress(done_);
   }

@@ -46,6 +46,8 @@ void describe(D& d, MdSettings& s) {
              "vectors or its mesh, acts in every n-th step of the stage, n times as strong");
 }
 
+class Simulation;
+
 class MdStage : public Stage {
  public:
   MdStage(const MdSettings& settings, Setup& setup);
@@ -65,6 +67,7 @@ class MdStage : public Stage {
   void state(Archive& archive) override;
 
  private:
+  void change(Simulation& simulation, std::size_t stage);
   std::string warn_of_resolution(Run& run);
   void check_slow_forces(Setup& setup) const;
   std::string idle_box_mover(std::int64_t start) const;

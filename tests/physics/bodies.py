@@ -593,7 +593,13 @@ class Bodies(JobCase):
                 "molecule": {"displacement": 0.1, "rotation": 0.5}}
 
     def test_any_number_of_processes(self):
-        self.check_processes(self.kinds(), ("pressure", "total_energy"))
+        """Also frames: sites have other velocities than at the start in the first one of a flow,
+        and where bodies that were turning are held."""
+        denser = job(TRIMER, NVE, steps=20, neighbors={"traversal": "verlet_list"})
+        denser["stages"][0]["deform"] = {"density": 1.3}
+        held = self.parts(BUSSI, {"type": "frozen"}, BUSSI, steps=20)
+        self.check_processes({**self.kinds(), "denser": denser, "held": held},
+                             ("pressure", "total_energy"))
 
     def test_stopped_and_resumed(self):
         self.check_resumed(self.kinds())

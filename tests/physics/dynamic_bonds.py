@@ -9,6 +9,7 @@ import copy
 import json
 import math
 import os
+import shutil
 import sys
 import unittest
 
@@ -251,6 +252,26 @@ class DynamicBonds(JobCase):
         # 0.8 of them are left by each event.
         for before, after in zip(broken, broken[1:]):
             self.assertLess(abs(after - 0.8 * before), 5 * math.sqrt(0.16 * before) + 1)
+
+    def test_the_work_of_a_deformation_knows_new_bonds(self):
+        """Between events energy less work is conserved, also in the step behind one."""
+        job = gel(stages=[{"type": "md", "steps": 60, "deform": {"density": 0.6, "work": True},
+                           "integrator": {"type": "velocity_verlet", "timestep": 0.001}}],
+                  observers=[{"type": "thermo", "stride": 1, "box": True},
+                             {"type": "checkpoint", "steps": 40}],
+                  form=[{**FORM, "distance": 1.5, "probability": 1}])
+        self.run_job(job, folder="whole")
+        kept = values(self.path("whole", "thermo.h5"), "conserved_energy")
+        changes = abs(numpy.diff(kept))
+        for event in (20, 40):
+            self.assertGreater(changes[event - 1], 1)
+            self.assertLess(changes[event], 0.05)
+        # Resumed at the event itself.
+        shutil.copytree(self.path("whole"), self.path("again"))
+        done = self.perrin("resume", self.path("again", "checkpoint.h5.prev"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        numpy.testing.assert_array_equal(values(self.path("again", "thermo.h5"), "work"),
+                                         values(self.path("whole", "thermo.h5"), "work"))
 
     def test_bonds_break_by_the_force_along_them(self):
         """Chains without other forces: at each event those break, and only those, whose length is

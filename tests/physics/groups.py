@@ -182,6 +182,18 @@ class Groups(JobCase):
         done = self.perrin("resume", self.path("again", "checkpoint.h5.prev"))
         self.assertEqual(done.returncode, 0, done.stderr)
         numpy.testing.assert_array_equal(self.frames("position", "again"), p)
+        # Resumed with another time step the path goes on from where it was.
+        shutil.copytree(self.path("whole"), self.path("slower"))
+        done = self.perrin("resume", self.path("slower", "checkpoint.h5.prev"),
+                           *[f"--set=stages[0].integrators[{k}].timestep=0.005" for k in (0, 1)])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        t = 260 * 0.01 + 40 * 0.005
+        way = [0.5 / 3 * (1 - numpy.cos(3 * t)), 0.25 * t, 1 / 3 + t - 1]
+        numpy.testing.assert_allclose(self.frames("position", "slower")[-1, :100] - p[0, :100],
+                                      numpy.tile(way, (100, 1)), atol=1e-5)
+        numpy.testing.assert_allclose(self.frames("velocity", "slower")[-1, :100],
+                                      numpy.tile([0.5 * numpy.sin(3 * t), 0.25, 1], (100, 1)),
+                                      atol=1e-6)
 
     def test_pairs_of_frozen_particles_are_left_out(self):
         """Where all particles of a type are frozen in every stage: the others move as before, and
@@ -906,6 +918,33 @@ class Groups(JobCase):
             expected = v[0] * numpy.exp(-1.5 * 0.004 * 20 * right)[:, None]
             numpy.testing.assert_allclose(v[-1][kept], expected[kept], rtol=1e-4, atol=1e-5)
 
+    def test_a_group_that_has_come_to_be_empty_is_resumed(self):
+        """All have left it when the run stops, and come back later."""
+        groups = {"left": {"box": [[None, None, None], [2, None, None]], "every": 10},
+                  "right": {"not": ["left"]}}
+        job = gas(md([{**NVE, "group": "left"}, {**NVE, "group": "right"}], steps=400),
+                  groups=groups)
+        job["system"] = {"type": "file", "path": "one.xyz"}
+        job["observers"].append({"type": "checkpoint"})
+        with open(self.path("one.xyz"), "w") as out:
+            out.write('2\nLattice="4 0 0 0 4 0 0 0 4" Properties=species:S:1:pos:R:3:velo:R:3\n'
+                      'A 2.5 0 0 -2 0 0\nA 1 1 1 0 0 0\n')
+        self.run_job(job, folder="whole")
+        kinetic = self.column("kinetic_energy_right", "whole")
+        self.assertIn(0, kinetic)
+        self.assertGreater(kinetic[-1], 0)
+        for stop in (100, 104, 110):
+            self.assertEqual(kinetic[11], 0)
+            job["stages"][0]["steps"] = stop
+            self.run_job(job, "--overwrite", folder="half")
+            done = self.perrin("resume", self.path("half", "checkpoint.h5"), "--steps",
+                               str(400 - stop))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for name in ("position", "velocity"):
+                numpy.testing.assert_array_equal(self.frames(name, "half"),
+                                                 self.frames(name, "whole"))
+            numpy.testing.assert_array_equal(self.column("kinetic_energy_right", "half"), kinetic)
+
     def test_equipartition_in_groups_that_are_chosen_anew(self):
         """The border moves, and most particles change sides: each thermostat has the degrees of
         freedom of those who are its own. What the baths give is what the energy changes by; a
@@ -1009,6 +1048,22 @@ class Groups(JobCase):
         self.assertLess(error, 0.005 * volume.mean())
         self.assertAlmostEqual(volume.std() * pressure / (n + 1) ** 0.5, 1, delta=0.2)
 
+    def test_the_pressure_of_two_overdamped_groups(self):
+        """In every row, also the first one, all that move are counted: the rows are those of one
+        integrator."""
+        pressed = {"type": "brownian", "timestep": 0.001, "temperature": 1, "friction": 1,
+                   "barostat": {"pressure": 0.5, "tau": 1, "stride": 1}}
+        free = {k: v for k, v in pressed.items() if k != "barostat"}
+        groups = {"some": {"ids": [[0, 399]]}, "others": {"not": ["some"]}}
+        for name, integrators in (("one", pressed), ("two", [{**pressed, "group": "some"},
+                                                             {**free, "group": "others"}])):
+            job = gas(md(integrators, steps=20), groups=groups, particles=600)
+            job["observers"] = [{"type": "thermo", "stride": 5, "box": True, "groups": ["some"]}]
+            self.run_job(job, folder=name)
+        for column in ("pressure", "pressure_tensor", "pressure_tensor_some", "enthalpy"):
+            numpy.testing.assert_array_equal(self.column(column, "two"), self.column(column, "one"))
+        numpy.testing.assert_allclose(self.column("pressure", "two")[0], 0.5, rtol=1e-6)
+
     def test_two_temperatures_at_one_pressure(self):
         """Half of the particles is hot: no ensemble, but the mean pressure is that of the barostat,
         of the momenta of all; a wall of frozen particles goes with the box, and its energy counts
@@ -1099,6 +1154,26 @@ class Groups(JobCase):
         momentum = self.column("momentum_fluid")
         self.assertLess(abs(momentum - momentum[0]).max(), 5e-3)
         self.assertAlmostEqual(self.column("temperature_fluid")[100:].mean(), 1, delta=0.01)
+
+    def test_the_first_forces_are_those_of_walls_that_are_held(self):
+        """Whichever integrator is named first: not those of the velocities that their particles
+        were drawn."""
+        warren = {"type": "groot_warren", "timestep": 0.02, "group": "fluid"}
+        moving = {"type": "moving", "timestep": 0.02}
+        walls = [{"type": "frozen", "group": "wall"}, {**moving, "group": "plate",
+                                                      "velocity": [2, 0, 0]}]
+        for k, integrators in enumerate(([warren, *walls], [*walls, warren],
+                                         [walls[1], warren, walls[0]])):
+            job = self.dpd(integrators, {"repulsion": 25, "gamma": 4.5}, 4)
+            job["groups"]["plate"] = {"ids": [[0, 99]]}
+            job["groups"]["wall"] = {"types": ["W"], "not": ["plate"]}
+            job["observers"] = [{"type": "trajectory", "stride": 1, "quantities": QUANTITIES},
+                                {"type": "thermo", "stride": 1}]
+            self.run_job(job, folder=str(k))
+            for name in QUANTITIES:
+                numpy.testing.assert_array_equal(self.frames(name, str(k)), self.frames(name, "0"))
+            numpy.testing.assert_array_equal(self.column("pressure", str(k)),
+                                             self.column("pressure", "0"))
 
     def test_friction_with_a_wall_that_moves(self):
         """The fluid has its bath's temperature, in the frame of the wall, which drags it along."""
@@ -1244,6 +1319,9 @@ class Groups(JobCase):
                                                                 "period": 1}}
         self.refused({**flat, "stages": [md([{**NVE, "group": "right"}, shaken])]},
                      "oscillation.amplitude: must have no z component")
+        shaken["oscillation"] = {"amplitude": [0, 1, 0], "period": 0.0159}
+        self.refused({**flat, "stages": [md([{**NVE, "group": "right"}, shaken])]},
+                     "oscillation.period: must be at least four time steps, 0.016, got 0.0159")
         for schedule, message in (({}, "must have one of log, steps and when"),
                                   ({"log": 2, "steps": [1]}, "only one of log and steps"),
                                   ({"steps": [3, 2]}, "must be greater than the step before"),

@@ -70,8 +70,19 @@ class JobCase(unittest.TestCase):
         one, other = self.state(one), self.state(other)
         self.assertEqual([name for name in other if one[name] != other[name]], [])
 
+    def same_frames(self, one, other, file="trajectory.h5"):
+        """All numbers of all frames, where there are any."""
+        if not os.path.exists(self.path(other, file)):
+            return
+        with h5py.File(self.path(one, file)) as a, h5py.File(self.path(other, file)) as b:
+            for name, quantity in b["particles/all"].items():
+                if isinstance(quantity, h5py.Group) and "value" in quantity:
+                    numpy.testing.assert_array_equal(a["particles/all"][name]["value"][()],
+                                                     quantity["value"][()], name)
+
     def check_processes(self, jobs, columns=()):
-        """Three processes give each job the state of one, and the same columns of the table."""
+        """Three processes give each job the state and the frames of one, and the same columns of
+        the table."""
         self.need_mpi()
         for name, text in jobs.items():
             with self.subTest(name):
@@ -79,6 +90,7 @@ class JobCase(unittest.TestCase):
                 self.run_job(text, folder="whole")
                 self.run_by_three("three")
                 self.same_state("three", "whole")
+                self.same_frames("three", "whole")
                 for column in columns:
                     numpy.testing.assert_array_equal(self.column(column, "three"),
                                                      self.column(column, "whole"))

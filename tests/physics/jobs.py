@@ -387,6 +387,9 @@ class Jobs(unittest.TestCase):
                 ({"shear": None, "deform": {"x": 5, "volume": 100}}, "lengths of edges"),
                 ({"shear": None, "deform": {"x": 5, "steps": 20}}, "at most those of the stage"),
                 ({"shear": None, "deform": {"x": 5, "form": "oscillating"}}, "period: is missing"),
+                ({"shear": None, "deform": {"x": 8, "form": "oscillating",
+                                            "period": BUSSI["timestep"]}},
+                 "period: must be at least four time steps"),
                 ({"integrator": {**BUSSI, "barostat": {"pressure": 1, "tau": 1}}}, "barostat"),
                 ({"integrator": {"type": "fire", "timestep": 0.001, "force_tolerance": 1}},
                  "is not possible with this integrator")):
@@ -400,6 +403,61 @@ class Jobs(unittest.TestCase):
             done = self.perrin("run", self.write(job), "--device", DEVICE)
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertRegex(done.stderr, pattern)
+
+    def test_a_tilted_box_with_an_open_face_is_resumed(self):
+        """Its height along the open axis has changed; positions keep their bits all the same."""
+        random = numpy.random.default_rng(2)
+        with open(self.path("open.xyz"), "w") as out:
+            out.write('80\nLattice="7 0 0 1.2 7 0 0 0.5 7" pbc="F T T" '
+                      'Properties=species:S:1:pos:R:3:velo:R:3\n')
+            for x, y, z in random.random((80, 3)):
+                at = numpy.array([1.75 + 3.5 * x + 1.2 * y, 7 * y + 0.5 * z, 7 * z])
+                numbers = [*at, *random.normal(size=3)]
+                out.write("A " + " ".join(f"{number:.6f}" for number in numbers) + "\n")
+        job = {"seed": 1, "system": {"type": "file", "path": "open.xyz"},
+               "forces": [{"type": "gaussian_core", "cutoff": 2, "pairs": [
+                   {"types": ["A", "A"], "epsilon": 2, "sigma": 0.7}]}],
+               "observers": [{"type": "thermo", "stride": 5, "box": True},
+                             {"type": "checkpoint", "steps": 33}],
+               "stages": [{"type": "md", "steps": 60, "integrator": {**BUSSI, "barostat": {
+                   "pressure": 1, "tau": 0.3, "stride": 2, "axes": "y"}}}]}
+        self.run_job(job, folder="whole")
+        shutil.copytree(self.path("whole"), self.path("again"))
+        done = self.perrin("resume", self.path("again", "checkpoint.h5.prev"), "--threads", "1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        names = ("position", "velocity", "image", "force", "box")
+        with h5py.File(self.path("whole", "checkpoint.h5")) as whole, \
+                h5py.File(self.path("again", "checkpoint.h5")) as again:
+            for name in names:
+                name = "state/simulation/particles/" + name
+                self.assertEqual(again[name][()].tobytes(), whole[name][()].tobytes(), name)
+        for name in ("pressure", "box_lengths", "conserved_energy"):
+            numpy.testing.assert_array_equal(self.column(name, "again")[1],
+                                             self.column(name, "whole")[1])
+
+    def test_a_resumed_deformation_goes_on_as_it_began(self):
+        """Extended, or with another target, it would have come to another box."""
+        def run(stage):
+            job = self.sheared([WCA], 0.5, 300, BUSSI, [{"type": "md", "steps": 10, **stage}])
+            job["observers"].append({"type": "checkpoint"})
+            self.run_job(job, "--overwrite")
+        default = "by default those of the stage"
+        for stage, changes in (
+                ({"deform": {"x": 8.1}}, ("steps=20", "deform.x=8.2")),
+                ({"deform": {"x": 8.1, "steps": 10}}, ("deform.x=8.2",)),
+                ({"shear": {"rate": 1}}, ("shear.rate=2",))):
+            run(stage)
+            for change in changes:
+                done = self.perrin("resume", "checkpoint.h5", "--set", "stages[0]." + change)
+                self.assertEqual(done.returncode, 2, done.stdout)
+                key = "shear" if "shear" in stage else "deform"
+                self.assertRegex(done.stderr, rf"stages\[0\].{key}: the checkpoint has another box")
+                self.assertEqual(default in done.stderr,
+                                 key == "deform" and "steps" not in stage["deform"])
+        run({"deform": {"x": 8.1}})
+        done = self.perrin("resume", "checkpoint.h5", "--set", "stages[0].deform.steps=10",
+                           "--steps", "20")
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_what_a_box_that_has_changed_cannot_have(self):
         """Known from the job, and said before it runs: shear behind tilts of other stages, and
