@@ -220,10 +220,20 @@ H5mdPart H5mdGroup::read(std::int64_t frame) const {
         fail(group_.open("species"), fmt::format("the value {}, expected one of 32 bits", species));
     part.species.assign(whole.begin(), whole.end());
   }
+  f.fine = in_double("position");
+  f.fine_velocity = in_double("velocity");
   f.has_step = has_steps();
   c.step = step(frame);
   f.time = time(frame);
   return part;
+}
+
+bool H5mdGroup::in_double(const std::string& element) const {
+  if (!group_.has(element)) return false;
+  Node node = group_.open(element);
+  if (!node.is_dataset()) node = node.open("value");
+  const Hid type(H5Dget_type(node.id()));
+  return H5Tget_class(type) == H5T_FLOAT && H5Tget_size(type) > sizeof(float);
 }
 
 std::optional<std::array<std::size_t, 4>> H5mdGroup::components() const {

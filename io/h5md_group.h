@@ -64,6 +64,7 @@ class H5mdGroup {
             std::vector<T>& values) const;
   /// Places of w, x, y, z in the quaternions of a group; nothing where it does not say them.
   std::optional<std::array<std::size_t, 4>> components() const;
+  bool in_double(const std::string& element) const;
   void read_orientations(std::int64_t frame, Frame& f) const;
   std::vector<std::int64_t> ids_of(const Node& element, std::int64_t frame) const;
   template <class To, class From>

@@ -222,6 +222,8 @@ class H5mdReader : public FrameReader {
       if (!other.no_orientations.empty()) frame.no_orientations = other.no_orientations;
       all(c.orientation, o.orientation, frame.no_orientations, "orientations");
       all(c.angular_momentum, o.angular_momentum, frame.no_velocities, "angular momenta");
+      frame.fine = frame.fine || other.fine;
+      frame.fine_velocity = frame.fine_velocity || other.fine_velocity;
       append(c.mass, o.mass);
       if (!c.charge.empty() || !o.charge.empty()) {
         c.charge.resize(c.position.size());

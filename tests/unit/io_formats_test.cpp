@@ -549,6 +549,74 @@ TEST_F(Refused, ConvertSaysWhatIsLostAndKeepsUnits) {
   EXPECT_THROW(write_lammps_data(file("c.data"), frame)->write(frame), UserError);
 }
 
+/// A file of double precision gives one, or a warning, but in GSD only from GSD.
+TEST_F(Refused, ConvertKeepsDoublePrecision) {
+  Frame frame = sample(true, 3, 1);
+  for (auto& r : frame.configuration.position) r += Vec3<double>{1e-9, 2e-9, 3e-9};
+  for (auto& v : frame.configuration.velocity) v += Vec3<double>{1e-9, 2e-9, 3e-9};
+  const auto make = [&](const char* name, const Format format, const WriteOptions& how) {
+    const auto writer = format->create(file(name), frame, how);
+    writer->write(frame);
+    writer->finish();
+  };
+  const Format h5md = format_of_name("h5md"), gsd = format_of_name("gsd");
+  WriteOptions positions;
+  positions.fine = true;
+  WriteOptions fine = positions;
+  fine.fine_velocity = true;
+  make("fine.h5", h5md, fine);
+  make("fine.gsd", gsd, fine);
+  make("positions.h5", h5md, positions);
+  make("single.h5", h5md, {});
+  make("all.xyz", format_of_name("xyz"), {});
+  const auto check = [&](const std::string& in, const std::string& out, bool kept,
+                         const std::string& said, const std::string& precision = "file") {
+    SCOPED_TRACE(in + " " + out + " " + precision);
+    ConvertOptions options;
+    options.in = file(in), options.out = file(out);
+    options.overwrite = true, options.precision = precision;
+    std::string warnings;
+    options.warn = [&](const std::string& what) { warnings += what + "\n"; };
+    convert(options);
+    EXPECT_EQ(warnings.find("single precision") != warnings.npos, !said.empty()) << warnings;
+    expect(warnings, said.c_str());
+    if (!out.ends_with("h5") && !out.ends_with("gsd")) return;
+    const Frame back = open_frames(file(out), out.ends_with("h5") ? h5md : gsd)->read(0);
+    EXPECT_EQ(back.fine, kept);
+    const double near = kept ? 1e-14 : 1e-6;
+    for (std::size_t i = 0; i < 12; ++i)
+      for (int axis = 0; axis < 3; ++axis)
+        EXPECT_NEAR(back.configuration.position[i][axis], frame.configuration.position[i][axis],
+                    near);
+    if (!back.fine_velocity) return;
+    EXPECT_EQ(back.configuration.velocity, frame.configuration.velocity);
+  };
+  for (const char* in : {"fine.h5", "fine.gsd"}) {
+    check(in, "out.h5", true, "");
+    check(in, "out.h5", false, "", "single");
+    check(in, "out.dcd", false, "positions are rounded to single precision");
+    check(in, "out.xtc", false, "");
+  }
+  check("fine.h5", "out.gsd", false, "positions and velocities are rounded to single precision");
+  check("positions.h5", "out.gsd", false, "positions are rounded to single precision");
+  check("fine.h5", "out.gsd", true, "", "double");
+  check("fine.gsd", "out.gsd", true, "");
+  check("fine.gsd", "out.gsd", false, "", "single");
+  check("positions.h5", "out.h5", true, "");
+  check("single.h5", "out.h5", false, "");
+  check("all.xyz", "out.h5", false, "");
+  check("all.xyz", "out.h5", true, "", "double");
+  frame.configuration.box.length *= 1e6;
+  for (auto& r : frame.configuration.position) r *= 1e6;
+  make("large.xyz", format_of_name("xyz"), {});
+  ConvertOptions options;
+  options.in = file("large.xyz"), options.out = file("large.h5");
+  std::string warnings;
+  options.warn = [&](const std::string& what) { warnings += what + "\n"; };
+  convert(options);
+  expect(warnings, "coordinates of up to");
+}
+
 TEST(FileUnits, Conversions) {
   EXPECT_EQ(convert_unit("Angstrom", "nm", ""), 0.1);
   EXPECT_EQ(convert_unit("Angstrom fs-1", "nm ps-1", ""), 100);
