@@ -8,6 +8,7 @@ import copy
 import importlib.util
 import json
 import math
+import re
 import shutil
 import sys
 import unittest
@@ -1133,6 +1134,19 @@ class Groups(JobCase):
 
     # -- mistakes ----------------------------------------------------------------------------------
 
+    def only_the_first_cause(self):
+        """Of a group that is wrong nobody who names it complains."""
+        for wrong, what in (({"types": ["B"]}, "groups.a.types"), ({"ids": [864]}, "groups.a.ids"),
+                            ({"typs": ["A"]}, "groups.a.typs"), ({"types": "A"}, "groups.a.types"),
+                            ({}, "groups.a: must have"), ({"and": ["c"]}, "groups.a.and"),
+                            (5, "groups.a: must be an object")):
+            job = liquid(md([{**FROZEN, "group": "a"}, {**NVE, "group": "b"}]),
+                         groups={"a": wrong, "b": {"not": ["a"]}}, watched=["a"],
+                         forces=[LJ, {"type": "constant_force", "force": [1, 0, 0], "on": "b"}])
+            job["observers"].append({"type": "trajectory", "stride": 5, "group": "a"})
+            lines = self.refused(job, re.escape(what)).strip().splitlines()
+            self.assertEqual(len(lines), 1, lines)
+
     def test_mistakes(self):
         two = md([{**NVE, "group": "left"}, {**NVE, "group": "right"}])
         self.refused(liquid(md([{**NVE, "group": "left"}])), "432 of 864 particles are in no group")
@@ -1175,6 +1189,7 @@ class Groups(JobCase):
         self.refused(liquid(md(NVE), groups={"a": {"ids": [864]}}), "has 864 particles.*got 864")
         self.refused(liquid(md(NVE), groups={"a": {"types": ["B"]}}), 'unknown particle type "B"')
         self.refused(liquid(md(NVE), groups={"a": {}}), "must have at least one of")
+        self.only_the_first_cause()
         slab = {"formula": "abs(z) < 3", "every": 10}
         self.refused(liquid(md([{**FROZEN, "group": "a"}, {**NVE, "group": "b"}]),
                             groups={"a": slab, "b": {"not": ["a"]}}), "chosen anew every 10 steps")
