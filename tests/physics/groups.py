@@ -1134,7 +1134,7 @@ class Groups(JobCase):
 
     # -- mistakes ----------------------------------------------------------------------------------
 
-    def only_the_first_cause(self):
+    def test_only_the_first_cause_is_told(self):
         """Of a group that is wrong nobody who names it complains."""
         for wrong, what in (({"types": ["B"]}, "groups.a.types"), ({"ids": [864]}, "groups.a.ids"),
                             ({"typs": ["A"]}, "groups.a.typs"), ({"types": "A"}, "groups.a.types"),
@@ -1143,7 +1143,7 @@ class Groups(JobCase):
             job = liquid(md([{**FROZEN, "group": "a"}, {**NVE, "group": "b"}]),
                          groups={"a": wrong, "b": {"not": ["a"]}}, watched=["a"],
                          forces=[LJ, {"type": "constant_force", "force": [1, 0, 0], "on": "b"}])
-            job["observers"].append({"type": "trajectory", "stride": 5, "group": "a"})
+            job["observers"].append({"type": "gsd", "stride": 5, "group": "a"})
             lines = self.refused(job, re.escape(what)).strip().splitlines()
             self.assertEqual(len(lines), 1, lines)
 
@@ -1189,7 +1189,6 @@ class Groups(JobCase):
         self.refused(liquid(md(NVE), groups={"a": {"ids": [864]}}), "has 864 particles.*got 864")
         self.refused(liquid(md(NVE), groups={"a": {"types": ["B"]}}), 'unknown particle type "B"')
         self.refused(liquid(md(NVE), groups={"a": {}}), "must have at least one of")
-        self.only_the_first_cause()
         slab = {"formula": "abs(z) < 3", "every": 10}
         self.refused(liquid(md([{**FROZEN, "group": "a"}, {**NVE, "group": "b"}]),
                             groups={"a": slab, "b": {"not": ["a"]}}), "chosen anew every 10 steps")
