@@ -37,6 +37,8 @@ class H5mdGroup {
   bool has_ids() const { return group_.has("id"); }
   /// Whether each frame has its own: particles may come and go.
   bool has_changing_ids() const { return has_ids() && !group_.open("id").is_dataset(); }
+  /// Names of the numbers of species, where these are an enumeration.
+  std::map<std::int32_t, std::string> species_names() const;
   /// Whether frames have steps, and that of a frame.
   bool has_steps() const;
   std::int64_t step(std::int64_t frame) const;

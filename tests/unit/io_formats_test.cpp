@@ -661,6 +661,20 @@ TEST_F(Refused, ConvertThroughAllFormats) {
               open_frames(last, format_of_name("lammps"))->read(0).configuration, 4e-6);
 }
 
+TEST(Formats, WhatLeavesThePlaneIsTold) {
+  Configuration c = sample(false, 2, 1).configuration;
+  let_turn(c);
+  io::check_frame(c, "a file");
+  EXPECT_TRUE(c.warnings.empty());
+  c.velocity[3].z = 0.5;
+  c.angular_momentum[4].x = 0.5;
+  io::check_frame(c, "a file");
+  ASSERT_EQ(c.warnings.size(), 2u);
+  EXPECT_NE(c.warnings[0].find("velocities along z"), std::string::npos);
+  EXPECT_NE(c.warnings[1].find("angular momenta about x and y"), std::string::npos);
+  EXPECT_EQ(c.velocity[3].z, 0);
+}
+
 // A bond of 4 in a box of 5: by the nearest image it is 1 long.
 TEST(Formats, ImagesComeFromBondsWhereAFileKnowsNone) {
   Configuration c;
