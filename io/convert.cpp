@@ -236,10 +236,10 @@ long long convert(const ConvertOptions& options) {
   as.velocities = options.velocities;
   as.dimension = options.dimension;
   as.box = options.box;
-  bool images = false;
+  std::int64_t unwrapped = 0;  // frames that had images
   const auto changed = [&](io::Frame frame) {
     io::rename_types(frame.configuration, names, options.in);
-    if (options.unwrapped) images = unwrap(frame.configuration) || images;
+    if (options.unwrapped) unwrapped += unwrap(frame.configuration) ? 1 : 0;
     put_origin(frame.configuration, options.origin);
     return frame;
   };
@@ -265,8 +265,12 @@ long long convert(const ConvertOptions& options) {
   }
   lost.tell_counts(end - first);
   place.put_in_place(options.overwrite);
-  if (options.unwrapped && !images && end - first > 1 && options.warn)
+  if (options.unwrapped && unwrapped == 0 && end - first > 1 && options.warn)
     options.warn(options.in + ": no frame has images: positions are not unwrapped");
+  if (options.unwrapped && unwrapped > 0 && unwrapped < end - first && options.warn)
+    options.warn(
+        fmt::format("{}: {} of {} frames have no images: their positions are not unwrapped",
+                    options.in, end - first - unwrapped, end - first));
   return end - first;
 }
 

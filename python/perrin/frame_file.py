@@ -18,6 +18,8 @@ def _rows(frame, name, width):
     if np.shape(values) != shape:
         raise JobError(f"the frame: {name}: must be an array of shape {shape}, "
                        f"got {np.shape(values)}")
+    if np.iscomplexobj(values) or np.ma.is_masked(values):
+        raise JobError(f"the frame: {name}: must be numbers, got complex or masked ones")
     return np.asarray(values)
 
 

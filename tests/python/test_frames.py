@@ -459,6 +459,9 @@ def test_parts_of_numbers_are_refused(liquid, tmp_path):
                          ({"types": frame.types + 0.5}, "types: .* expected 0 to 2"),
                          ({"molecules": np.full(n, -1)}, "molecules: -1 at .0., expected a whole"),
                          ({"molecules": np.full(n, np.nan)}, "molecules: nan at .0."),
+                         ({"charges": np.ones(n) * 1j}, "charges: must be numbers, got complex"),
+                         ({"positions": np.ma.masked_less(frame.positions, 0)},
+                          "positions: must be numbers, got complex or masked"),
                          ({"bonds": half}, "bonds.ids: 0.5 at .0, 0., expected a whole number"),
                          ({"bonds": fewer}, "bonds.types: must be an array of shape")):
         changed = dataclasses.replace(frame, **change)

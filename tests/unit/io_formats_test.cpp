@@ -640,6 +640,24 @@ TEST(FileUnits, Conversions) {
   EXPECT_EQ(file_time(Units{}).name, "");
 }
 
+TEST_F(Refused, ConvertTellsFramesWithoutImages) {
+  const std::string in = file("some.xyz");
+  {
+    std::ofstream out(in);
+    for (const bool images : {true, false, true})
+      out << "1\nLattice=\"5 0 0 0 5 0 0 0 5\" Properties=species:S:1:pos:R:3"
+          << (images ? ":image:I:3\nA 1 1 1 2 0 0\n" : "\nA 1 1 1\n");
+  }
+  ConvertOptions options;
+  options.in = in, options.out = file("path.xyz");
+  options.unwrapped = true;
+  std::string warnings;
+  options.warn = [&](const std::string& what) { warnings += what + "\n"; };
+  convert(options);
+  expect(warnings, "some.xyz: 1 of 3 frames have no images");
+  EXPECT_EQ(open_frames(options.out, format_of_name("xyz"))->read(2).configuration.image[0].x, 2);
+}
+
 TEST_F(Refused, ConvertThroughAllFormats) {
   Frame frame = sample(true, 3, 12);
   let_turn(frame.configuration);
