@@ -123,7 +123,8 @@ void add_changes(CLI::App& app, ConvertOptions& options) {
                  "for extended XYZ and LAMMPS data")
       ->check(CLI::IsMember({"file", "corner", "middle"}));
   app.add_option("--precision", options.precision,
-                 "precision of positions: single, double; for H5MD and GSD")
+                 "precision of positions and velocities: single, double (default: that of IN where "
+                 "IN and OUT are both H5MD or GSD, or OUT is H5MD; else single); for H5MD and GSD")
       ->check(CLI::IsMember({"single", "double"}));
   app.add_option("--compression", options.compression,
                  "compression of OUT: none, deflate, rounded; for H5MD")

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -31,7 +32,7 @@ io::WriteOptions options_for(io::Format to, const ConvertOptions& o) {
                                 to->name, fmt::join(formats, " or ")));
   };
   need(o.origin != "file", {"xyz", "lammps"}, "--origin");
-  need(o.precision != "single", {"h5md", "gsd"}, "--precision double");
+  need(o.precision == "double", {"h5md", "gsd"}, "--precision double");
   need(o.compression != "none", {"h5md"}, "--compression");
   need(o.decimals != 3, {"h5md", "xtc", "gro"}, "--decimals");
   need(o.chunk != "frame", {"h5md"}, "--chunk time");
@@ -41,10 +42,51 @@ io::WriteOptions options_for(io::Format to, const ConvertOptions& o) {
                     "rounded, which rounds",
                     o.out, o.compression));
   return {.unwrapped = o.unwrapped,
-          .fine = o.precision == "double",
           .compression = o.compression,
           .decimals = o.decimals,
           .time_chunks = o.chunk == "time"};
+}
+
+/// In double precision what the user wants so, or what the input has so; in GSD, of which few
+/// programs read that, only where the input is GSD as well.
+void choose_precision(const io::Frame& first, io::Format from, io::Format to,
+                      const std::string& wanted, io::WriteOptions& how) {
+  const bool kept = wanted == "file" && (to->name == "h5md" || (to == from && to->name == "gsd"));
+  how.fine = wanted == "double" || (kept && first.fine);
+  how.fine_velocity = wanted == "double" || (kept && first.fine_velocity);
+  if (to->name == "gsd") how.fine = how.fine_velocity = how.fine || how.fine_velocity;
+}
+
+/// What of a frame is rounded to single precision, and nobody has asked for.
+std::vector<std::string> rounded(const io::Frame& frame, const io::Format& to,
+                                 const io::WriteOptions& how) {
+  const bool h5md = to->name == "h5md";
+  if (!h5md && to->name != "gsd" && to->name != "dcd") return {};
+  const char* const cure = to->name == "dcd" ? "" : ": --precision double keeps them";
+  const Configuration& c = frame.configuration;
+  std::vector<std::string> list;
+  const bool velocity = frame.fine_velocity && !c.velocity.empty() && to->name != "dcd";
+  if ((frame.fine && !how.fine) || (velocity && !how.fine_velocity))
+    list.push_back(fmt::format("{} {} rounded to single precision{}",
+                               frame.fine ? "positions" : "velocities",
+                               frame.fine && velocity ? "and velocities are" : "are", cure));
+  if (h5md && frame.fine && !c.orientation.empty())
+    list.emplace_back("orientations and angular momenta are rounded to single precision");
+  if (how.fine || frame.fine) return list;
+  // Elsewhere the last of seven digits is no loss to speak of, unless coordinates are large.
+  double most = 0, largest = 0;
+  for (const Vec3<double>& r : c.position)
+    for (int axis = 0; axis < 3; ++axis) {
+      const double x = r[axis] - c.box.origin[axis];
+      largest = std::max(largest, std::abs(x));
+      most = std::max(most, std::abs(x - double(float(x))));
+    }
+  if (most > 1e-3)
+    list.push_back(
+        fmt::format("positions are rounded to single precision, coordinates of up to "
+                    "{:.3g} by up to {:.1g}{}",
+                    largest, most, cure));
+  return list;
 }
 
 std::map<std::string, std::string> pairs_of(const std::vector<std::string>& list) {
@@ -126,8 +168,9 @@ void check_output(const ConvertOptions& options, const io::Format& to) {
 /// Says once of each thing that it is left out.
 class Losses {
  public:
-  Losses(const ConvertOptions& options, const io::Format& to, const io::Frame& first)
-      : options_(options), to_(to), first_(first) {}
+  Losses(const ConvertOptions& options, const io::Format& to, const io::WriteOptions& how,
+         const io::Frame& first)
+      : options_(options), to_(to), how_(how), first_(first) {}
 
   void tell(const io::Frame& f) {
     absent(f.no_velocities, without_[0], " (--no-velocities omits them in all frames)");
@@ -141,6 +184,10 @@ class Losses {
     said.insert(said.end(), f.dropped.begin(), f.dropped.end());
     for (const std::string& what : said) once(options_.in, what);
     for (const std::string& what : losses_beside(first_, f, to_)) once(options_.out, what);
+    if (options_.precision != "file" || told_rounding_) return;
+    const auto list = rounded(f, to_, how_);
+    told_rounding_ = !list.empty();
+    for (const std::string& what : list) once(options_.out, what);
   }
   /// How many of the frames have not what was told to be absent.
   void tell_counts(std::int64_t frames) const {
@@ -161,7 +208,9 @@ class Losses {
 
   const ConvertOptions& options_;
   const io::Format& to_;
+  const io::WriteOptions& how_;
   const io::Frame& first_;
+  bool told_rounding_ = false;
   std::set<std::string> told_;
   std::array<std::int64_t, 3> without_{};  // frames without velocities, images, orientations
 };
@@ -187,17 +236,18 @@ long long convert(const ConvertOptions& options) {
   as.velocities = options.velocities;
   as.dimension = options.dimension;
   as.box = options.box;
-  bool images = false;
+  std::int64_t unwrapped = 0;  // frames that had images
   const auto changed = [&](io::Frame frame) {
     io::rename_types(frame.configuration, names, options.in);
-    if (options.unwrapped) images = unwrap(frame.configuration) || images;
+    if (options.unwrapped) unwrapped += unwrap(frame.configuration) ? 1 : 0;
     put_origin(frame.configuration, options.origin);
     return frame;
   };
   const io::Frame frame = changed(io::read_frame(*reader, options.in, wanted, as));
   // Beside a run, or another conversion: no lock, but a name of its own.
   io::NewFile place(options.out, "." + std::to_string(::getpid()));
-  Losses lost(options, to, frame);
+  choose_precision(frame, from, to, options.precision, how);
+  Losses lost(options, to, how, frame);
   try {
     const auto writer = to->create(place.aside(), frame, how);
     lost.tell(frame), writer->write(frame);
@@ -215,8 +265,12 @@ long long convert(const ConvertOptions& options) {
   }
   lost.tell_counts(end - first);
   place.put_in_place(options.overwrite);
-  if (options.unwrapped && !images && end - first > 1 && options.warn)
+  if (options.unwrapped && unwrapped == 0 && end - first > 1 && options.warn)
     options.warn(options.in + ": no frame has images: positions are not unwrapped");
+  if (options.unwrapped && unwrapped > 0 && unwrapped < end - first && options.warn)
+    options.warn(
+        fmt::format("{}: {} of {} frames have no images: their positions are not unwrapped",
+                    options.in, end - first - unwrapped, end - first));
   return end - first;
 }
 

@@ -22,7 +22,7 @@ struct ConvertOptions {
   std::optional<int> dimension;      // 2, 3; as IN says
   std::vector<double> box;           // of IN, where it has none
   bool velocities = true;            // false: as if IN had none
-  std::string precision = "single";  // of positions: "single", "double" (H5MD, GSD)
+  std::string precision = "file";    // "single", "double" (H5MD, GSD), or as in IN
   std::string compression = "none";  // "none", "deflate", "rounded" (H5MD)
   int decimals = 3;                  // that rounding keeps
   std::string chunk = "frame";       // "frame", "time" (H5MD)

@@ -320,6 +320,8 @@ class ExtendedXyzReader : public FrameReader {
         unread.push_back(column.name);
     if (!unread.empty())
       c.warnings.push_back(fmt::format("properties are not read: {}", fmt::join(unread, ", ")));
+    if (at.species == nullptr)
+      c.warnings.emplace_back("there is no property species: all particles are of type A");
     std::vector<std::int64_t> ids;
     std::vector<std::string_view> words;
     const auto real = [&](const Column* column, const char* what) {

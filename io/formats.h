@@ -51,6 +51,9 @@ struct Frame {
   std::vector<std::string> dropped;
   bool repeats = false;      // bonds, angles may be there twice: each counts
   bool may_be_flat = false;  // two dimensions are not marked as such in this format
+  /// Positions and velocities that the file has in double precision, where it could have them in
+  /// single.
+  bool fine = false, fine_velocity = false;
   bool has_box = true;
   std::string box_remedy{};  // what else gives the file a box, for the message
 };
@@ -81,7 +84,8 @@ struct ReadOptions {
 /// What the user wants otherwise than a format has it. Not every format can do everything.
 struct WriteOptions {
   bool unwrapped = false;            // frames hold paths, and no images
-  bool fine = false;                 // positions in double precision (H5MD, GSD)
+  bool fine = false;                 // in double precision: positions (H5MD), everything (GSD)
+  bool fine_velocity = false;        // the same of velocities (H5MD)
   std::string compression = "none";  // "none", "deflate", "rounded" (H5MD)
   int decimals = 3;                  // of rounded positions
   bool time_chunks = false;          // laid out for the paths of single particles (H5MD)

@@ -103,6 +103,12 @@ void check_box(const Box& box, const std::string& where) {
 void put_flat(Configuration& c) {
   Box& box = c.box;
   box.length.z = 1, box.xz = 0, box.yz = 0, box.origin.z = -0.5;
+  if (std::ranges::any_of(c.velocity, [](const Vec3<double>& v) { return v.z != 0; }))
+    c.warnings.emplace_back("velocities along z are left out: the system has two dimensions");
+  if (std::ranges::any_of(c.angular_momentum,
+                          [](const Vec3<double>& v) { return v.x != 0 || v.y != 0; }))
+    c.warnings.emplace_back(
+        "angular momenta about x and y are left out: the system has two dimensions");
   for (auto& r : c.position) r.z = 0;
   for (auto& v : c.velocity) v.z = 0;
   for (auto& image : c.image) image.z = 0;

@@ -21,7 +21,11 @@ constexpr std::size_t gro_name_columns = 5;
 
 class GroWriter : public FrameWriter {
  public:
-  GroWriter(const std::string& path, int decimals) : path_(path), out_(path), decimals_(decimals) {
+  GroWriter(const std::string& path, const Frame& first, int decimals)
+      : path_(path),
+        out_(path),
+        decimals_(decimals),
+        first_residue_(residue_offset(first.configuration)) {
     if (decimals < 1)
       throw UserError(fmt::format(
           "{}: --decimals {}: expected 1 to 9 for GRO, whose readers look for the points", path,
@@ -38,8 +42,9 @@ class GroWriter : public FrameWriter {
     std::vector<std::string> names;
     for (const std::string& type : c.types) names.push_back(label_of(type, gro_name_columns));
     for (std::size_t i = 0; i < c.position.size(); ++i) {
-      std::string row = fmt::format("{:5}{:<5}{:>5}{:5}", residue_number(c, i, 100000),
-                                    residue_name, names[c.type[i]], (i + 1) % 100000);
+      std::string row =
+          fmt::format("{:5}{:<5}{:>5}{:5}", residue_number(c, i, first_residue_, 100000),
+                      residue_name, names[c.type[i]], (i + 1) % 100000);
       for (std::size_t axis = 0; axis < 3; ++axis)
         row += column(corner.position[3 * i + axis], decimals_, "coordinate", axis, i);
       for (std::size_t axis = 0; axis < 3 && !c.velocity.empty(); ++axis)
@@ -90,6 +95,7 @@ class GroWriter : public FrameWriter {
   std::string path_;
   TextFile out_;
   int decimals_;
+  std::uint32_t first_residue_;
 };
 
 }  // namespace
@@ -101,9 +107,9 @@ FileFormat gro_format() {
           true,
           [](std::string_view) { return false; },
           nullptr,
-          [](const std::string& path, const Frame&,
+          [](const std::string& path, const Frame& first,
              const WriteOptions& options) -> std::unique_ptr<FrameWriter> {
-            return std::make_unique<GroWriter>(path, options.decimals);
+            return std::make_unique<GroWriter>(path, first, options.decimals);
           },
           [](const Frame& frame) {
             std::vector<std::string> list{

@@ -227,6 +227,29 @@ struct Contents {
   std::vector<Entry> index;  // what is used of it
 };
 
+/// Throws UserError where the frames of a file are not such of n particles.
+void check_layout(const std::string& path, std::size_t n, const GsdLayout& layout) {
+  finish_changes(path);
+  const RawFile<UserError> file(path, O_RDONLY);
+  const Contents contents(path, file);
+  const auto need = [&](bool good, const std::string& what) {
+    if (!good)
+      throw UserError(fmt::format(
+          "{}: cannot be continued: {}: it is not the file of this observer", path, what));
+  };
+  need(contents.header.schema_version == header_of(layout.fine).schema_version,
+       fmt::format("it is not in {} precision", layout.fine ? "double" : "single"));
+  for (const auto& [name, wanted] :
+       {std::pair("velocity", layout.velocity), std::pair("image", layout.image),
+        std::pair("orientation", layout.orientation), std::pair("angmom", layout.angular_momentum)})
+    need((std::ranges::count(contents.names, std::string("particles/") + name) > 0) == wanted,
+         fmt::format("it has {}{}", wanted ? "no " : "", name));
+  for (const Entry& e : contents.index)
+    if (e.frame == 0 && e.name < contents.names.size() && !layout.changing_number &&
+        contents.names[e.name] == "particles/position")
+      need(e.rows == n, fmt::format("it has {} particles, expected {}", e.rows, n));
+}
+
 void check_last(const std::string& path, const RawFile<UserError>& file, const Contents& contents,
                 std::int64_t frames, std::int64_t last_step) {
   if (contents.frames() < frames)
@@ -385,7 +408,8 @@ void GsdFile::open(bool resumed, const Configuration& c) {
   const std::string path = path_.string();
   make_or_trim(
       resumed, [&] { GsdAppender::create(path, c, layout_, *record_, overwrite_); },
-      [&] { return std::make_shared<GsdAppender>(path, c, layout_, *record_); });
+      [&] { return std::make_shared<GsdAppender>(path, c, layout_, *record_); },
+      [&] { check_layout(path, c.position.size(), layout_); });
 }
 
 void GsdFile::append(H5mdFrame frame) {

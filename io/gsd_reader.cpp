@@ -79,6 +79,8 @@ class GsdReader : public FrameReader {
     if (auto v = of_particles<double>("mass", n)) c.mass = std::move(*v);
     if (auto v = of_particles<double>("charge", n)) c.charge = std::move(*v);
     if (auto v = of_particles<double>("diameter", n)) c.diameter = std::move(*v);
+    frame.fine = in_double("particles/position");
+    frame.fine_velocity = in_double("particles/velocity");
     read_attributes(c, n);
     read_orientations(c, n);
 
@@ -251,6 +253,12 @@ class GsdReader : public FrameReader {
         break;
     }
     return out;
+  }
+
+  bool in_double(const std::string& name) const {
+    const Entry* e = find(frame_, name);
+    if (e == nullptr) e = find(0, name);
+    return e != nullptr && e->type == f64;
   }
 
   /// Of this frame, else of frame 0 where both have `equal` numbers of particles (bonds, …).

@@ -34,7 +34,7 @@ bool same(const Topology& a, const Topology& b) {
 class H5mdConverter : public FrameWriter {
  public:
   H5mdConverter(const std::string& path, const Frame& first, const WriteOptions& options)
-      : path_(path), first_(first), fine_(options.fine) {
+      : path_(path), first_(first), fine_(options.fine), fine_velocity_(options.fine_velocity) {
     const Configuration& c = first.configuration;
     const H5mdLayout layout = layout_for(first, options);
     changing_ = layout.changing_attributes;
@@ -66,7 +66,7 @@ class H5mdConverter : public FrameWriter {
     out.time = frame.time;
     out.set_box(c.box);
     std::vector<float> position, velocity, orientation, spin;
-    std::vector<double> fine_position;
+    std::vector<double> fine_position, fine_velocity;
     std::vector<std::int32_t> image;
     for (std::size_t i = 0; i < c.position.size(); ++i) {
       const Vec3<double> r = c.position[i] - c.box.origin;
@@ -76,7 +76,10 @@ class H5mdConverter : public FrameWriter {
           fine_position.push_back(x);
         else
           position.push_back(single(x, "coordinate", i));
-        if (!c.velocity.empty()) velocity.push_back(single(c.velocity[i][axis], "velocity", i));
+        if (!c.velocity.empty() && fine_velocity_)
+          fine_velocity.push_back(c.velocity[i][axis]);
+        else if (!c.velocity.empty())
+          velocity.push_back(single(c.velocity[i][axis], "velocity", i));
         if (images_) image.push_back(c.image.empty() ? 0 : c.image[i][axis]);
       }
     }
@@ -97,6 +100,7 @@ class H5mdConverter : public FrameWriter {
     out.position = std::move(position);
     out.velocity = std::move(velocity);
     out.fine_position = std::move(fine_position);
+    out.fine_velocity = std::move(fine_velocity);
     out.image = std::move(image);
     if (waiting_.size() == block_) write_waiting();
   }
@@ -119,13 +123,15 @@ class H5mdConverter : public FrameWriter {
     layout.unwrapped = options.unwrapped;
     layout.image = !options.unwrapped;
     layout.fine_positions = options.fine;
+    layout.fine_velocities = options.fine_velocity;
     if (options.compression == "deflate") layout.packing.filter = Packing::Filter::deflate;
     if (options.compression == "rounded")
       layout.packing = {Packing::Filter::rounded, options.decimals};
     if (!options.time_chunks) return layout;
     constexpr std::int64_t buffer = 128 << 20, chunk = 64 << 10, most = 512;
     const std::int64_t row = options.fine ? 24 : 12;
-    const std::int64_t more = 24 + 16 * layout.orientation + 12 * layout.angular_momentum +
+    const std::int64_t more = 24 + 12 * options.fine_velocity + 16 * layout.orientation +
+                              12 * layout.angular_momentum +
                               8 * std::int64_t(layout.changing_attributes.size());
     const std::int64_t frame = std::int64_t(c.position.size()) * (row + more);
     const std::int64_t frames = std::clamp<std::int64_t>(
@@ -177,7 +183,7 @@ class H5mdConverter : public FrameWriter {
 
   std::string path_;
   Frame first_;
-  bool fine_, images_ = true;
+  bool fine_, fine_velocity_, images_ = true;
   std::size_t block_ = 1;
   std::vector<std::string> changing_;  // attributes, in the order of their letters
   std::vector<H5mdFrame> waiting_;     // until there is a block of them

@@ -185,7 +185,8 @@ std::size_t H5mdFrame::bytes() const {
   const std::size_t attribute_size = attributes.empty() ? 0 : attributes[0].size();
   return 4 * (position.size() + velocity.size() + force.size() + image.size() + species.size() +
               id.size() + orientation.size() + angular_momentum.size() + torque.size()) +
-         8 * fine_position.size() + 8 * attributes.size() * attribute_size + bonded;
+         8 * (fine_position.size() + fine_velocity.size()) +
+         8 * attributes.size() * attribute_size + bonded;
 }
 
 void H5mdFrame::set_box(const Box& box) {
@@ -218,7 +219,8 @@ static void write_contents(const Node& root, const Configuration& c, const H5mdL
     make_element(root, name, type, row, step, time, unit, how);
   };
   if (layout.velocity)
-    element(all_particles + "velocity", H5T_IEEE_F32LE, {n, 3}, units.velocity, layout);
+    element(all_particles + "velocity", layout.fine_velocities ? H5T_IEEE_F64LE : H5T_IEEE_F32LE,
+            {n, 3}, units.velocity, layout);
   if (layout.force) element(all_particles + "force", H5T_IEEE_F32LE, {n, 3}, units.force, layout);
   if (layout.image) element(all_particles + "image", H5T_STD_I32LE, {n, 3}, {}, layout);
   if (layout.orientation) {
@@ -300,6 +302,10 @@ void H5mdWriter::trim(const std::string& path, const JobRecord& record, std::int
   file.close();
 }
 
+static bool in_double(const Node& root, const std::string& path) {
+  return root.has(path) && H5Tget_size(Hid(H5Dget_type(root.open(path).id()))) == sizeof(double);
+}
+
 H5mdWriter::H5mdWriter(const std::string& path) : OpenWhenUsed(path, most_frames) { use(); }
 
 void H5mdWriter::open_parts(const Node& root) {
@@ -312,11 +318,12 @@ void H5mdWriter::open_parts(const Node& root) {
   time_ = Series::open(root, all_particles + "position/time", H5T_NATIVE_DOUBLE);
   edges_ = Series::open(root, all_particles + "box/edges/value", H5T_NATIVE_DOUBLE);
   origin_ = Series::open(root, "parameters/perrin/box_origin/value", H5T_NATIVE_DOUBLE);
-  const Node positions = root.open(all_particles + "position/value");
-  fine_ = H5Tget_size(Hid(H5Dget_type(positions.id()))) == sizeof(double);
+  fine_ = in_double(root, all_particles + "position/value");
   position_ = Series::open(root, all_particles + "position/value",
                            fine_ ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT);
-  has_velocity_ = open(velocity_, all_particles + "velocity/value", H5T_NATIVE_FLOAT);
+  fine_velocity_ = in_double(root, all_particles + "velocity/value");
+  has_velocity_ = open(velocity_, all_particles + "velocity/value",
+                       fine_velocity_ ? H5T_NATIVE_DOUBLE : H5T_NATIVE_FLOAT);
   has_force_ = open(force_, all_particles + "force/value", H5T_NATIVE_FLOAT);
   has_image_ = open(image_, all_particles + "image/value", H5T_NATIVE_INT32);
   has_orientation_ = open(orientation_, all_particles + "orientation/value", H5T_NATIVE_FLOAT);
@@ -359,7 +366,11 @@ void H5mdWriter::append(std::span<const H5mdFrame> frames) {
   if (has_species_)
     add(std::int32_t(), species_, [](const H5mdFrame& f) { return std::span(f.species); });
   if (has_id_) add(std::int32_t(), id_, [](const H5mdFrame& f) { return std::span(f.id); });
-  if (has_velocity_)
+  if (has_velocity_ && fine_velocity_)
+    add(
+        double(), velocity_, [](const H5mdFrame& f) { return std::span(f.fine_velocity); },
+        velocity_factor_);
+  else if (has_velocity_)
     add(
         float(), velocity_, [](const H5mdFrame& f) { return std::span(f.velocity); },
         velocity_factor_);

@@ -32,9 +32,10 @@ struct H5mdFrame {
   std::uint32_t stage = 0;         // of the job, from 0
   std::array<double, 9> edges{};   // rows: edge vectors
   std::array<double, 3> origin{};  // lower corner, kept under /parameters/perrin
-  // In id order, 3 per particle; species 1. Empty: not written. Positions are in one of the two.
+  // In id order, 3 per particle; species 1. Empty: not written. Positions are in one of the two,
+  // and so are velocities.
   FrameArray<float> position, velocity, force;
-  FrameArray<double> fine_position;
+  FrameArray<double> fine_position, fine_velocity;
   FrameArray<std::int32_t> image, species, id;  // id: -1 for who is not there
   /// Unit quaternions as w, x, y, z, angular momenta in the frame of each particle, and torques in
   /// space.
@@ -58,7 +59,8 @@ struct H5mdLayout {
   bool velocity = false, force = false, image = true, moving_species = false;
   bool moving_ids = false;  // particles come and go
   bool orientation = false, angular_momentum = false, torque = false;
-  bool unwrapped = false, fine_positions = false;  // fine: float64
+  bool unwrapped = false;
+  bool fine_positions = false, fine_velocities = false;  // float64
   /// Names, in the order of their letters, of attributes (charge and diameter among them) that
   /// every frame has numbers of; all others are written once.
   std::vector<std::string> changing_attributes{};
@@ -116,7 +118,7 @@ class H5mdWriter final : OpenWhenUsed {
   bool has_velocity_ = false, has_force_ = false, has_image_ = false, has_species_ = false;
   bool has_id_ = false;
   bool has_orientation_ = false, has_angular_momentum_ = false, has_torque_ = false;
-  bool fine_ = false;
+  bool fine_ = false, fine_velocity_ = false;
   // What the numbers of the job are multiplied by, as the file says.
   double length_factor_ = 1, time_factor_ = 1, velocity_factor_ = 1, force_factor_ = 1,
          angular_momentum_factor_ = 1, torque_factor_ = 1;

@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "io/file_units.h"
@@ -220,10 +222,44 @@ H5mdPart H5mdGroup::read(std::int64_t frame) const {
         fail(group_.open("species"), fmt::format("the value {}, expected one of 32 bits", species));
     part.species.assign(whole.begin(), whole.end());
   }
+  f.fine = in_double("position");
+  f.fine_velocity = in_double("velocity");
   f.has_step = has_steps();
   c.step = step(frame);
   f.time = time(frame);
   return part;
+}
+
+std::map<std::int32_t, std::string> H5mdGroup::species_names() const {
+  std::map<std::int32_t, std::string> names;
+  if (!group_.has("species")) return names;
+  Node node = group_.open("species");
+  if (!node.is_dataset()) node = node.open("value");
+  const Hid type(H5Dget_type(node.id()));
+  if (H5Tget_class(type) != H5T_ENUM) return names;
+  const Hid base(H5Tget_super(type));
+  const int members = H5Tget_nmembers(type);
+  for (unsigned k = 0; k < unsigned(std::max(members, 0)); ++k) {
+    std::array<char, 16> value{};  // of the enumeration, then as a number of 64 bits
+    if (H5Tget_size(type) > value.size() || H5Tget_member_value(type, k, value.data()) < 0 ||
+        H5Tconvert(base, H5T_NATIVE_INT64, 1, value.data(), nullptr, H5P_DEFAULT) < 0)
+      fail(node, "an enumeration that cannot be read");
+    std::int64_t number = 0;
+    std::memcpy(&number, value.data(), sizeof number);
+    char* const name = H5Tget_member_name(type, k);
+    if (name == nullptr) fail(node, "an enumeration that cannot be read");
+    if (std::in_range<std::int32_t>(number)) names[std::int32_t(number)] = name;
+    H5free_memory(name);
+  }
+  return names;
+}
+
+bool H5mdGroup::in_double(const std::string& element) const {
+  if (!group_.has(element)) return false;
+  Node node = group_.open(element);
+  if (!node.is_dataset()) node = node.open("value");
+  const Hid type(H5Dget_type(node.id()));
+  return H5Tget_class(type) == H5T_FLOAT && H5Tget_size(type) > sizeof(float);
 }
 
 std::optional<std::array<std::size_t, 4>> H5mdGroup::components() const {

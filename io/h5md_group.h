@@ -37,6 +37,8 @@ class H5mdGroup {
   bool has_ids() const { return group_.has("id"); }
   /// Whether each frame has its own: particles may come and go.
   bool has_changing_ids() const { return has_ids() && !group_.open("id").is_dataset(); }
+  /// Names of the numbers of species, where these are an enumeration.
+  std::map<std::int32_t, std::string> species_names() const;
   /// Whether frames have steps, and that of a frame.
   bool has_steps() const;
   std::int64_t step(std::int64_t frame) const;
@@ -64,6 +66,7 @@ class H5mdGroup {
             std::vector<T>& values) const;
   /// Places of w, x, y, z in the quaternions of a group; nothing where it does not say them.
   std::optional<std::array<std::size_t, 4>> components() const;
+  bool in_double(const std::string& element) const;
   void read_orientations(std::int64_t frame, Frame& f) const;
   std::vector<std::int64_t> ids_of(const Node& element, std::int64_t frame) const;
   template <class To, class From>

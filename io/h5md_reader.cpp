@@ -222,6 +222,8 @@ class H5mdReader : public FrameReader {
       if (!other.no_orientations.empty()) frame.no_orientations = other.no_orientations;
       all(c.orientation, o.orientation, frame.no_orientations, "orientations");
       all(c.angular_momentum, o.angular_momentum, frame.no_velocities, "angular momenta");
+      frame.fine = frame.fine || other.fine;
+      frame.fine_velocity = frame.fine_velocity || other.fine_velocity;
       append(c.mass, o.mass);
       if (!c.charge.empty() || !o.charge.empty()) {
         c.charge.resize(c.position.size());
@@ -233,16 +235,23 @@ class H5mdReader : public FrameReader {
     return frame;
   }
 
-  /// Names are those that Perrin gave; else the numbers, or the group's where it has no numbers.
+  /// Names are those that Perrin gave, or of an enumeration; else the numbers, or the group's where
+  /// it has no numbers.
   void read_types(const std::vector<H5mdPart>& parts, Configuration& c) const {
     const Node& root = file_.root();
     const bool named = root.has("parameters/perrin/type_names");
     if (named) c.types = read_names(root.open("parameters/perrin/type_names"));
-    std::map<std::int32_t, std::uint32_t> known;
-    for (const H5mdPart& part : parts)
-      for (const std::int32_t s : part.species) known.emplace(s, 0);
+    std::map<std::pair<std::int32_t, std::size_t>, std::uint32_t> known;  // of (number, group)
+    for (std::size_t k = 0; k < parts.size(); ++k)
+      for (const std::int32_t s : parts[k].species) known.emplace(std::pair(s, k), 0);
+    std::vector<std::map<std::int32_t, std::string>> names;
+    for (const H5mdGroup& group : groups_) names.push_back(group.species_names());
     if (!named)
-      for (auto& [s, type] : known) type = index_of(c.types, std::to_string(s));
+      for (auto& [key, type] : known) {
+        const auto& [s, k] = key;
+        const auto name = names[k].find(s);
+        type = index_of(c.types, name == names[k].end() ? std::to_string(s) : name->second);
+      }
     for (std::size_t k = 0; k < parts.size(); ++k) {
       const std::size_t n = groups_[k].size();
       if (parts[k].species.empty()) {
@@ -254,7 +263,7 @@ class H5mdReader : public FrameReader {
         if (named && (s < 0 || std::size_t(s) >= c.types.size()))
           throw UserError(fmt::format("{}: species {} has no name: expected 0 to {}", path_, s,
                                       std::ssize(c.types) - 1));
-        c.type.push_back(named ? std::uint32_t(s) : known.at(s));
+        c.type.push_back(named ? std::uint32_t(s) : known.at({s, k}));
       }
     }
   }

@@ -1,11 +1,40 @@
 #include "io/observable_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "engine/base/error.h"
 #include "engine/dynamics/observation.h"
 #include "engine/system/changed_since.h"
+#include "io/hdf5.h"
+#include "io/journal.h"
 
 namespace perrin::io {
+namespace {
+
+/// Throws UserError where a file has other columns.
+void check_columns(const std::string& path, const std::vector<ObservableColumn>& columns) {
+  finish_changes(path);
+  const File file = File::read(path);
+  const auto refuse = [&](const std::string& what) {
+    throw UserError(fmt::format("{}: cannot be continued: {}: it is not the file of this observer",
+                                path, what));
+  };
+  if (!file.root().has("observables")) refuse("it has no /observables");
+  const Node group = file.root().open("observables");
+  for (const ObservableColumn& column : columns) {
+    if (!group.has(column.name + "/value")) refuse("it has no column " + column.name);
+    Shape row = group.open(column.name + "/value").shape();
+    if (!row.empty()) row.erase(row.begin());
+    if (row != column.row)
+      refuse(fmt::format("its column {} has rows of the shape [{}], expected [{}]", column.name,
+                         fmt::join(row, "]["), fmt::join(column.row, "][")));
+  }
+  if (const std::size_t n = group.children().size(); n != columns.size())
+    refuse(fmt::format("it has {} columns, expected {}", n, columns.size()));
+}
+
+}  // namespace
 
 ObservableFile::ObservableFile(std::filesystem::path path, std::vector<ObservableColumn> columns,
                                const Setup& setup, const Units& units)
@@ -24,8 +53,9 @@ void ObservableFile::open(bool resumed, const std::function<void(const Node& roo
     constants(file.root());
     file.close();
   };
-  make_or_trim(resumed, create,
-               [&] { return std::make_shared<ObservablesWriter>(path, columns_); });
+  make_or_trim(
+      resumed, create, [&] { return std::make_shared<ObservablesWriter>(path, columns_); },
+      [&] { check_columns(path, columns_); });
 }
 
 void ObservableFile::append(std::int64_t step, double time, std::vector<double> row) {

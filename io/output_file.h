@@ -72,18 +72,21 @@ class OutputFile {
     }
   }
 
-  /// resumed: cut to what the checkpoint knows of it; else made by `create`. Then `open` returns
-  /// its W. A file of a stage that began behind the checkpoint is cut to nothing.
-  template <class Create, class Open>
-  void make_or_trim(bool resumed, const Create& create, const Open& open) {
+  /// resumed: cut to what the checkpoint knows of it, after `check`, which throws UserError where
+  /// it is another file; else made by `create`. Then `open` returns its W. A file of a stage that
+  /// began behind the checkpoint is cut to nothing.
+  template <class Create, class Open, class Check>
+  void make_or_trim(bool resumed, const Create& create, const Open& open, const Check& check) {
     if (open_ || path_.empty()) return;
     open_ = true;
     if (!writes_files()) return;
     writer().call([&] {
-      if (resumed || (resuming_ && std::filesystem::exists(path_)))
+      if (resumed || (resuming_ && std::filesystem::exists(path_))) {
+        check();
         W::trim(path_.string(), *record_, count_, last_step_);
-      else
+      } else {
         create();
+      }
       file_ = open();
     });
   }

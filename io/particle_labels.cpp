@@ -28,11 +28,13 @@ std::string label_of(const std::string& type, std::size_t width) {
 
 std::vector<std::string> lost_labels(const Configuration& c, std::size_t width,
                                      const char* format) {
-  std::vector<std::string> cut, lost;
+  std::vector<std::string> cut, lost, wide;
   bool same = false;
   for (std::size_t k = 0; k < c.types.size(); ++k) {
     const std::string label = label_of(c.types[k], width);
     if (label != c.types[k]) cut.push_back(fmt::format("{} to {}", c.types[k], label));
+    if (std::ranges::any_of(label, [](char letter) { return (letter & 0x80) != 0; }))
+      wide.push_back(c.types[k]);
     for (std::size_t j = 0; j < k; ++j) same = same || label_of(c.types[j], width) == label;
   }
   if (!cut.empty())
@@ -40,12 +42,23 @@ std::vector<std::string> lost_labels(const Configuration& c, std::size_t width,
                                format, fmt::join(cut, ", "),
                                same ? ", and some are the same now; --types gives other names"
                                     : "; --types gives other names"));
+  if (!wide.empty())
+    lost.push_back(
+        fmt::format("letters of more than one byte in names of types ({}): programs "
+                    "that count bytes find all columns behind them shifted; --types "
+                    "gives other names",
+                    fmt::join(wide, ", ")));
   return lost;
 }
 
-std::uint32_t residue_number(const Configuration& c, std::size_t particle, std::uint32_t wrap) {
+std::uint32_t residue_offset(const Configuration& first) {
+  return std::ranges::count(first.topology.molecule, 0u) > 0 ? 1 : 0;
+}
+
+std::uint32_t residue_number(const Configuration& c, std::size_t particle, std::uint32_t offset,
+                             std::uint32_t wrap) {
   const auto& molecule = c.topology.molecule;
-  return molecule.empty() ? 1 : std::uint32_t((std::uint64_t(molecule[particle]) + 1) % wrap);
+  return molecule.empty() ? 1 : std::uint32_t((std::uint64_t(molecule[particle]) + offset) % wrap);
 }
 
 bool is_element(const std::string& name) {

@@ -16,9 +16,12 @@ inline constexpr const char* residue_name = "UNL";
 std::string label_of(const std::string& type, std::size_t width);
 /// What is lost of the names, a sentence each; `format`: "PDB".
 std::vector<std::string> lost_labels(const Configuration& c, std::size_t width, const char* format);
-/// The number of the particle's molecule from 1, below `wrap`: then from 0 again. 1 without
+/// 1 where molecules are counted from 0, else 0: residues are counted from 1.
+std::uint32_t residue_offset(const Configuration& first);
+/// The number of the particle's molecule, and `offset`, below `wrap`: then from 0 again. 1 without
 /// molecules.
-std::uint32_t residue_number(const Configuration& c, std::size_t particle, std::uint32_t wrap);
+std::uint32_t residue_number(const Configuration& c, std::size_t particle, std::uint32_t offset,
+                             std::uint32_t wrap);
 /// Whether it is the symbol of a chemical element.
 bool is_element(const std::string& name);
 

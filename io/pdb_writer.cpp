@@ -49,7 +49,10 @@ std::string pdb_element(const std::string& type) {
 class PdbWriter : public FrameWriter {
  public:
   PdbWriter(const std::string& path, const Frame& first, bool several)
-      : path_(path), out_(path), several_(several) {
+      : path_(path),
+        out_(path),
+        several_(several),
+        first_residue_(residue_offset(first.configuration)) {
     const Configuration& c = first.configuration;
     if (c.position.size() <= most_pdb_serial) bonds_ = pdb_bonds(c);
     line(fmt::format("TITLE     Perrin{}",
@@ -69,7 +72,7 @@ class PdbWriter : public FrameWriter {
       names.push_back(pdb_name(type)), elements.push_back(pdb_element(type));
     for (std::size_t i = 0; i < c.position.size(); ++i) {
       std::string row = fmt::format("HETATM{:5} {} {:>3}  {:4}    ", serial(i), names[c.type[i]],
-                                    residue_name, residue_number(c, i, 10000));
+                                    residue_name, residue_number(c, i, first_residue_, 10000));
       for (std::size_t axis = 0; axis < 3; ++axis) {
         const double x = corner.position[3 * i + axis];
         row += column(x, 8, 3,
@@ -127,6 +130,7 @@ class PdbWriter : public FrameWriter {
   std::string path_;
   TextFile out_;
   bool several_, bonds_change_ = false;
+  std::uint32_t first_residue_;
   std::int64_t frames_ = 0;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> bonds_;  // of the first frame
 };

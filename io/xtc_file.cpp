@@ -13,6 +13,21 @@
 
 namespace perrin::io {
 
+/// Throws UserError where the first frame of a file has other than n particles.
+static void check_particles(const std::string& path, std::size_t n) {
+  const RawFile<UserError> file(path, O_RDONLY);
+  std::vector<unsigned char> head(8);
+  if (file.size() < head.size()) return;
+  file.read(0, head.data(), head.size());
+  std::uint32_t particles = 0;  // the second word, its highest byte first
+  for (std::size_t k = 4; k < 8; ++k) particles = particles << 8 | head[k];
+  if (particles != n)
+    throw UserError(
+        fmt::format("{}: cannot be continued: it has {} particles, expected {}: it is "
+                    "not the file of this observer",
+                    path, particles, n));
+}
+
 void XtcAppender::create(const std::string& path, bool overwrite) {
   NewFile place(path);
   TextFile(place.aside()).close();
@@ -79,7 +94,7 @@ XtcFile::XtcFile(std::filesystem::path path, int decimals, const Setup& setup)
       precision_(std::pow(10.0, decimals)),
       threads_(setup.device().threads()) {}
 
-void XtcFile::open(bool resumed, const Configuration&) {
+void XtcFile::open(bool resumed, const Configuration& configuration) {
   const std::string path = path_.string();
   const FileUnit length = file_length(units_), time = file_time(units_);
   const double to_nm = length.name.empty() ? 1 : convert_unit(length.name, "nm", path);
@@ -88,7 +103,8 @@ void XtcFile::open(bool resumed, const Configuration&) {
       [&] {
         return std::make_shared<XtcAppender>(path, length.factor * to_nm, time.factor, precision_,
                                              threads_);
-      });
+      },
+      [&] { check_particles(path, configuration.position.size()); });
 }
 
 void XtcFile::append(H5mdFrame frame) {

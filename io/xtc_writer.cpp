@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdint>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "engine/device/threads.h"
@@ -57,8 +59,11 @@ FileFormat xtc_format() {
              const WriteOptions& options) -> std::unique_ptr<FrameWriter> {
             return std::make_unique<XtcWriter>(path, options.decimals);
           },
-          [](const Frame&) {
-            return std::vector<std::string>{"everything but positions and box is left out"};
+          [](const Frame& frame) {
+            std::vector<std::string> list{"everything but positions and box is left out"};
+            if (!std::in_range<std::int32_t>(frame.configuration.step))
+              list.emplace_back("steps are not kept: XTC has the lowest 32 bits of them");
+            return list;
           }};
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
 #include "engine/communicator/communicator.h"
@@ -74,6 +75,12 @@ std::uint32_t Setup::type_index(const std::string& name, const std::string& key)
   return 0;
 }
 
+/// Whether a job (JSON) defines a group of this name.
+static bool is_group_of(const std::string& job, const std::string& name) {
+  const Json record = Json::parse(job, nullptr, false);
+  return record.is_object() && record.contains("groups") && record.at("groups").contains(name);
+}
+
 const Group* Setup::group(const std::string& name, const std::string& key) {
   const Configuration& c = configuration();
   if (name == "all") {
@@ -91,6 +98,7 @@ const Group* Setup::group(const std::string& name, const std::string& key) {
     if (group.name() == name) return &group;
     known.push_back(group.name());
   }
+  if (is_group_of(context_.record->job, name)) return nullptr;  // what is wrong with it is reported
   error(key, fmt::format("unknown group \"{}\"; {}", name, suggest(name, known)));
   return nullptr;
 }

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 #include <random>
+#include <set>
 
 #include "engine/base/printable.h"
 #include "engine/communicator/communicator.h"
@@ -256,7 +257,12 @@ void Job::choose_device() {
     else
       report("device", e.what());
   }
-  if (!problems_.empty()) return;
+  if (!problems_.empty()) {  // as it was given: components look for groups that are wrong
+    JobRecord given;
+    given.job = file_.value().dump();
+    context_.record = std::make_shared<const JobRecord>(std::move(given));
+    return;
+  }
   Json job = perrin::record(settings_);
   if (settings_.schema.empty()) job.erase("$schema");
   job["seed"] = *settings_.seed;
@@ -393,7 +399,10 @@ void Job::make_system(Archive* restored) {
       });
     if (!restored && settings_.constraints && !has_problem_under("constraints"))
       fit_to_constraints(*settings_.constraints, configuration_, mistake);
-    resolve_groups(settings_.groups, configuration_, mistake);
+    std::set<std::string> wrong_groups;
+    for (const auto& [name, group] : settings_.groups)
+      if (has_problem_under(join_path("groups", name))) wrong_groups.insert(name);
+    resolve_groups(settings_.groups, configuration_, mistake, wrong_groups);
     for (const auto& what : check_configuration(configuration_)) report("attributes", what);
     resolve_bonds();
   }

@@ -158,9 +158,14 @@ std::vector<std::string> check_configuration(const Configuration& c) {
             text(c.position[i]));
       });
   first_wrong(
-      c.velocity.size(), list, [&](std::size_t i) { return !finite(c.velocity[i]); },
+      c.velocity.size(), list,
       [&](std::size_t i) {
-        return fmt::format("particle {} has the velocity {}", i, text(c.velocity[i]));
+        const Vec3<double>& v = c.velocity[i];
+        return !std::isfinite(Real(v.x)) || !std::isfinite(Real(v.y)) || !std::isfinite(Real(v.z));
+      },
+      [&](std::size_t i) {
+        return fmt::format("particle {} has the velocity {}; expected numbers up to {:.2g}", i,
+                           text(c.velocity[i]), double(std::numeric_limits<Real>::max()));
       });
   first_wrong(
       c.mass.size(), list,

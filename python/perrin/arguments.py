@@ -58,9 +58,11 @@ def settings(values, name):
 
 
 def rows(values, name, shape):
-    """An array of numbers of this shape."""
+    """An array of numbers of this shape. Complex numbers, and numbers that are masked, are none."""
     try:
-        array = np.ascontiguousarray(values, dtype=float)
+        array = None
+        if not np.iscomplexobj(values) and not np.ma.is_masked(values):
+            array = np.ascontiguousarray(values, dtype=float)
     except (TypeError, ValueError):
         array = None
     if array is None or np.shape(values) != shape:

@@ -97,4 +97,4 @@ def convert(path, out, *options):
 def converted(path, folder):
     """The file as one of Perrin's own, in a folder; and what `perrin convert` has warned of."""
     out = os.path.join(folder, "trajectory.h5")
-    return out, convert(path, out, "--to", "h5md")
+    return out, convert(path, out, "--to", "h5md", "--precision", "double")

@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 import numpy as np
 
 from perrin import arguments, checked, frame_file, show
-from perrin.errors import warn
+from perrin.errors import JobError, warn
 from perrin.view import Box, read_only
 
 Path = Union[str, "os.PathLike[str]"]
@@ -114,7 +114,8 @@ class Frame:
         with tempfile.TemporaryDirectory(prefix="perrin_") as folder:
             whole = os.path.join(folder, "frame.h5")
             frame_file.write(self, whole)
-            for text in checked.convert(whole, name, *["--overwrite"] * overwrite):
+            more = ["--overwrite"] * overwrite + ["--precision", "single"] * (extension == ".gsd")
+            for text in checked.convert(whole, name, *more):
                 warn(text.replace(whole, "the frame"))
 
     def _held(self):
@@ -139,6 +140,10 @@ class Frame:
 
     def without(self, left_out: np.ndarray) -> Frame:
         """Without some particles ([n] of bool); the others are numbered anew, in their order."""
+        left_out = np.asarray(left_out)
+        if left_out.dtype != bool or left_out.shape != (len(self),):
+            raise JobError(f"without(): must be an array of bool of shape ({len(self)},), got "
+                           f"shape {left_out.shape} in {left_out.dtype}")
         kept = ~left_out
         number = np.cumsum(kept) - 1
         made = {}

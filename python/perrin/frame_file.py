@@ -18,7 +18,25 @@ def _rows(frame, name, width):
     if np.shape(values) != shape:
         raise JobError(f"the frame: {name}: must be an array of shape {shape}, "
                        f"got {np.shape(values)}")
+    if np.iscomplexobj(values) or np.ma.is_masked(values):
+        raise JobError(f"the frame: {name}: must be numbers, got complex or masked ones")
     return np.asarray(values)
+
+
+def _whole(values, least, most, where):
+    """The same, if all are whole numbers within these limits, which files of frames keep."""
+    values = np.asarray(values)
+    wrong = np.argwhere(~((values >= least) & (values <= most) & (values == np.rint(values))))
+    if len(wrong):
+        place = tuple(int(k) for k in wrong[0])
+        raise JobError(f"the frame: {where}: {values[place]} at {list(place)}, expected a whole "
+                       f"number from {least} to {most}")
+    return values
+
+
+def _whole_rows(frame, name, width, least, most):
+    values = _rows(frame, name, width)
+    return values if values is None else _whole(values, least, most, name)
 
 
 def forces_of(frame):
@@ -29,7 +47,7 @@ def forces_of(frame):
 def _check_types(types, names, where):
     """Numbers of types have names; without any, 0 is one."""
     types = np.asarray(types)
-    wrong = np.flatnonzero((types < 0) | (types >= max(len(names), 1)))
+    wrong = np.flatnonzero((types < 0) | (types >= max(len(names), 1)) | (types != np.rint(types)))
     if len(wrong):
         raise JobError(f"the frame: {where}: {types[wrong[0]]} at [{wrong[0]}], expected 0 to "
                        f"{max(len(names), 1) - 1}: type_names are "
@@ -104,7 +122,8 @@ class _File:
             inside[:, 2] = 0.5
         self.series("particles/all/position", inside, f8, "position")
         self.box()
-        self.series("particles/all/image", _rows(frame, "images", 3), np.int32)
+        self.series("particles/all/image", _whole_rows(frame, "images", 3, -2**31, 2**31 - 1),
+                    np.int32)
         self.series("particles/all/velocity", _rows(frame, "velocities", 3), f8, "velocity")
         turned = self.series("particles/all/orientation", _rows(frame, "orientations", 4), f8)
         if turned is not None:
@@ -123,7 +142,7 @@ class _File:
     def parameters(self):
         frame, own = self.frame, "parameters/perrin/"
         self.file[own + "type_names"] = _texts(frame.type_names)
-        self.fixed(own + "molecule", _rows(frame, "molecules", 1), np.int32)
+        self.fixed(own + "molecule", _whole_rows(frame, "molecules", 1, 0, 2**32 - 1), np.uint32)
         self.fixed(own + "diameter", _rows(frame, "diameters", 1), np.float64, "position")
         self.fixed(own + "moment_of_inertia", _rows(frame, "moments_of_inertia", 3), np.float64,
                    "moment_of_inertia")
@@ -135,7 +154,11 @@ class _File:
             list_ = getattr(frame, name)
             if not len(list_):
                 continue
-            self.fixed("connectivity/" + name, list_.ids, np.int32)
+            if np.shape(list_.types) != (len(list_),):
+                raise JobError(f"the frame: {name}.types: must be an array of shape "
+                               f"({len(list_)},), got {np.shape(list_.types)}")
+            ids = _whole(list_.ids, 0, len(frame) - 1, f"{name}.ids")
+            self.fixed("connectivity/" + name, ids, np.int32)
             self.file["connectivity/" + name].attrs["particles_group"] = self.group.ref
             self.fixed(f"{own}{name}_type", list_.types, np.int32)
             self.file[f"{own}{name}_type_names"] = _texts(list_.type_names)

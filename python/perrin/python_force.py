@@ -1,6 +1,8 @@
 """Forces that a Python function computes."""
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from perrin import arguments
@@ -15,7 +17,8 @@ class PythonForce:
     f(particles) receives a View of the particles and returns forces [n, 3] by id (energy/length),
     or (forces, energy), or (forces, energy, virial) with the sum of r ⊗ f as xx yy zz xy xz yz.
     Without a virial the pressure is that of the other forces, as with an external field. Arrays
-    are of numpy or of any library with DLPack, float32 or float64.
+    are of numpy or of any library with DLPack, float32 or float64. In two dimensions forces have no
+    z component: those of arrays on a GPU are left out.
 
     With `local` the forces are in memory order, as the arrays of particles.local; on a GPU both
     may be arrays of the device, which is synchronised before and after the call of f.
@@ -76,14 +79,14 @@ class PythonForce:
         if tuple(forces.shape) != (particles, 3) or number not in ("float32", "float64"):
             raise JobError(f"{self}: must return forces of shape ({particles}, 3) in float32 or "
                            f"float64, got {_told(forces)}")
-        try:
-            float(energy)
-        except (TypeError, ValueError):
-            raise JobError(f"{self}: must return a number as the energy, "
-                           f"got {_told(energy)}") from None
-        if np.shape(virial) != (6,):
-            raise JobError(f"{self}: must return six numbers as the virial (xx yy zz xy xz yz), "
-                           f"got {_told(virial)}")
+        if np.ma.is_masked(forces):
+            raise JobError(f"{self}: must return forces of all particles: some are masked")
+        if not _is_finite(energy):
+            raise JobError(f"{self}: must return a finite number as the energy, "
+                           f"got {_told(energy)}")
+        if np.shape(virial) != (6,) or not all(map(_is_finite, virial)):
+            raise JobError(f"{self}: must return six finite numbers as the virial (xx yy zz xy xz "
+                           f"yz), got {_told(virial)}")
 
     def capture(self, state, arrays):
         """For the engine: the CUDA graph of the function (as a number), the tensors that it fills,
@@ -116,7 +119,16 @@ class PythonForce:
                 "conserves_momentum": self.conserves_momentum}
 
 
+def _is_finite(number):
+    try:
+        return not isinstance(number, str) and math.isfinite(float(number))
+    except (TypeError, ValueError):
+        return False
+
+
 def _told(value):
+    if np.shape(value) == () and hasattr(value, "item"):
+        return repr(value.item())
     if hasattr(value, "shape") and hasattr(value, "dtype"):
         return f"shape {tuple(value.shape)} in {str(value.dtype).rsplit('.', 1)[-1]}"
     return repr(value)[:80]

@@ -54,8 +54,27 @@ def _assignments(values, functions):
     for path, value in arguments.settings({} if values is None else values, "set").items():
         value = _plain(value, functions)
         arguments.finite_numbers(value, path)
-        found.append(f"{path}={json.dumps(value)}")
+        try:
+            found.append(f"{path}={json.dumps(value)}")
+        except TypeError as error:
+            raise JobError(f"{path}: must consist of types that JSON knows: {error}") from None
     return found
+
+
+def _check_forces(forces, job):
+    """Those given to a resumed run are those of its job."""
+    entries = [force for force in job["forces"] if force["type"] == "python"]
+    if len(forces) > max([entry["function"] + 1 for entry in entries], default=0):
+        raise JobError(f"resume(forces): the job has {len(entries)} PythonForce objects, got "
+                       f"{len(forces)}")
+    for entry in entries:
+        given = forces[entry["function"]]
+        mine = given.entry(entry["function"])
+        for key in mine:
+            if mine[key] != entry[key]:
+                name = {"memory_order": "local"}.get(key, key)
+                raise JobError(f"resume(forces): {given}: {name} must be that of the job, "
+                               f"{entry[key]!r}, got {mine[key]!r}")
 
 
 def _called(name, what, set=None, **more):
@@ -176,6 +195,7 @@ class Simulation(View):
                                 output_directory=folder, always_logs=bool(folder),
                                 command=_called("Simulation.resume", repr(file), set,
                                                 more_steps=more_steps, output_dir=folder))
+        _check_forces(self._functions, self.job)
         self._quiet, self._threads = quiet, threads
         self._logs, self._renamed = bool(folder), ("", "")
         self._output = (os.path.abspath(output_dir) if os.fspath(output_dir)
@@ -362,7 +382,7 @@ class Simulation(View):
         """with sim.changing() as local: …  — the views of `local` may be written to. Forces and
         lists are recomputed afterwards, and the integrator starts from the new state."""
         self._session.begin()
-        local = Local(self._state, writable=True)
+        local = Local(self._state, writable=True, view=self)
         try:
             yield local
         finally:

@@ -18,11 +18,17 @@ class Mean(NamedTuple):
     rows: int
 
 
+def _numbers(series):
+    if np.iscomplexobj(series) or np.ma.is_masked(series):
+        raise ValueError("expected a series of numbers, got complex or masked ones")
+    return np.asarray(series, dtype=float)
+
+
 def autocorrelation_time(series: Any) -> float:
     """Integrated autocorrelation time in rows, 1/2 + sum of rho(t), summed to the first t that is
     at least 5 times the sum (A. D. Sokal, Functional Integration (1997), p. 131; U. Wolff, Comput.
     Phys. Commun. 156, 143 (2004)). 0.5 if rows are independent or all equal. At least 2 rows."""
-    x = np.asarray(series, dtype=float)
+    x = _numbers(series)
     if x.ndim != 1 or len(x) < 2:
         raise ValueError(f"expected a series of at least 2 rows, got shape {x.shape}")
     x = x - x.mean()
@@ -41,7 +47,7 @@ def mean(series: Any, blocks: int = 0) -> Mean:
     """Mean of a series with its error: from the autocorrelation time, error² = 2 time variance / n;
     with `blocks`, from the means of `blocks` blocks of equal length (excess rows at the
     beginning are discarded), which must each be much longer than the autocorrelation time."""
-    x = np.asarray(series, dtype=float)
+    x = _numbers(series)
     time = autocorrelation_time(x)
     if blocks == 0:
         error = np.sqrt(2 * time * x.var(ddof=1) / len(x))

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import dataclasses
 import types
+import weakref
 from typing import Any, List, Mapping, Tuple
 
 import numpy as np
@@ -139,14 +140,16 @@ class LocalArray:
 
 class Local:
     """Particles in memory order, on the simulation's device; valid until they are reordered, when
-    neighbour lists are built; afterwards access raises StaleError."""
+    neighbour lists are built, and until Simulation.set(); afterwards access raises StaleError."""
 
-    def __init__(self, state, writable=False):
+    def __init__(self, state, writable=False, view=None):
         self._state, self._writable = state, writable
         self._order = state.order
+        self._view = None if view is None else weakref.ref(view)
 
     def _is_stale(self):
-        return self._state.order != self._order
+        view = self._view and self._view()  # Simulation.set() gives it a new state
+        return self._state.order != self._order or (view and view._state is not self._state)
 
     def _names(self):
         names = ["position", "velocity", "force", "image", "id", "index"]
@@ -342,7 +345,7 @@ class View:
     @property
     def local(self) -> Local:
         """Views in memory order, without copies."""
-        return Local(self._state)
+        return Local(self._state, view=self)
 
     @property
     def device(self) -> str:

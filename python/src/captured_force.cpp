@@ -107,7 +107,8 @@ void CapturedForce::capture(StepContext& s) {
         "dimensions of length {}, {}",
         n, forces.ndim(), forces.ndim() > 0 ? forces.shape(0) : 0,
         forces.ndim() > 1 ? forces.shape(1) : 0));
-  returned_ = {{forces.data(), is_double, forces.stride(0), forces.stride(1)},
+  const bool flat = s.particles.box.dimension == 2;
+  returned_ = {{forces.data(), is_double, forces.stride(0), forces.stride(1), flat},
                numbers(captured_[2], 1, "one number as the energy"),
                numbers(captured_[3], 6, "six numbers as the virial")};
   graph_ = reinterpret_cast<cudaGraph_t>(nb::cast<std::uintptr_t>(captured_[0]));

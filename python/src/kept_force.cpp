@@ -11,8 +11,9 @@ KeptForce::KeptForce(const PythonForceSettings& settings, Functions functions, S
       kept_(setup.device(), std::int64_t(setup.configuration().position.size())),
       virial_(setup.device(), 6) {
   if (std::size_t(settings.function) >= functions_->list.size())
-    setup.error("function", fmt::format("the job has {} functions, got number {}",
-                                        functions_->list.size(), settings.function));
+    setup.error("function", fmt::format("is number {} (from 0) of the job's PythonForce objects, "
+                                        "and {} were given",
+                                        settings.function, functions_->list.size()));
 }
 
 MomentumChange KeptForce::momentum_change(std::span<const std::int64_t> particles) const {

@@ -56,7 +56,7 @@ PERRIN_HD Real4 row_of(const ForeignRows& rows, std::int64_t i, Real w) {
   for (int axis = 0; axis < 3; ++axis)
     v[axis] = rows.is_double ? Real(static_cast<const double*>(rows.data)[k + axis * rows.step])
                              : Real(static_cast<const float*>(rows.data)[k + axis * rows.step]);
-  return {v[0], v[1], v[2], w};
+  return {v[0], v[1], rows.flat ? Real(0) : v[2], w};
 }
 
 struct KeepRow {

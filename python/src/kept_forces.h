@@ -27,6 +27,7 @@ struct ForeignRows {
   const void* data;
   bool is_double;
   std::int64_t stride, step;  // from row to row, from number to number
+  bool flat;                  // two dimensions: the third number is taken as 0
 };
 
 /// kept[id] = { row, share } of each particle; rows are in memory order.

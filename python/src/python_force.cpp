@@ -115,7 +115,7 @@ void PythonForce::keep(StepContext& s, nb::handle forces, Real share) {
           "a PythonForce may return GPU arrays only if the simulation runs on that GPU, in memory "
           "order (local=True)");
     const ForeignRows rows{array.data(), array.dtype() == nb::dtype<double>(), array.stride(0),
-                           array.stride(1)};
+                           array.stride(1), s.particles.box.dimension == 2};
     keep_rows(s, rows, share, kept_);
     return s.device().synchronize();  // the array may go now
   }
@@ -123,6 +123,11 @@ void PythonForce::keep(StepContext& s, nb::handle forces, Real share) {
   std::vector<Real4> words(static_cast<std::size_t>(n));
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::int64_t k = std::int64_t(i) * array.stride(0), step = array.stride(1);
+    if (const double z = number_at(array, k + 2 * step); s.particles.box.dimension == 2 && z != 0)
+      throw UserError(
+          fmt::format("a PythonForce must return forces without a z component in two "
+                      "dimensions, got {} for particle {}",
+                      z, settings_.memory_order ? ids[i] : i));
     words[settings_.memory_order ? ids[i] : i] = {Real(number_at(array, k)),
                                                   Real(number_at(array, k + step)),
                                                   Real(number_at(array, k + 2 * step)), share};

@@ -47,8 +47,10 @@ void check_rows(const Rows& rows, std::int64_t n, std::size_t width = 3) {
                               rows.shape(0), rows.shape(1)));
 }
 
+/// T: what the number becomes.
+template <class T = double>
 void check_finite(const Vec3<double>& v, std::uint32_t id, const char* what) {
-  if (std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z)) return;
+  if (std::isfinite(T(v.x)) && std::isfinite(T(v.y)) && std::isfinite(T(v.z))) return;
   throw UserError(fmt::format("the {} of particle {} must be finite, got ({}, {}, {})", what, id,
                               v.x, v.y, v.z));
 }
@@ -382,7 +384,11 @@ void State::set_velocities(const Rows& rows, bool by_id) const {
   const auto id = ids();
   for (std::size_t i = 0; i < velocity.size(); ++i) {
     const Vec3<double> v = row(rows, by_id ? id[i] : i);
-    check_finite(v, id[i], "velocity");
+    check_finite<Real>(v, id[i], "velocity");
+    if (p.box.dimension == 2 && v.z != 0)
+      throw UserError(fmt::format(
+          "the velocity of particle {} must have no z component in two dimensions, got {}", id[i],
+          v.z));
     velocity[i] = {Real(v.x), Real(v.y), Real(v.z), velocity[i].w};
   }
   p.velocity.assign(velocity);
@@ -422,7 +428,7 @@ void State::set_angular_momenta(const Rows& rows, bool by_id) const {
   std::vector<Real4> momentum(id.size());
   for (std::size_t i = 0; i < id.size(); ++i) {
     const Vec3<double> v = row(rows, by_id ? id[i] : i);
-    check_finite(v, id[i], "angular momentum");
+    check_finite<Real>(v, id[i], "angular momentum");
     const Vec3<double> about{double(moment[i].x), double(moment[i].y), double(moment[i].z)};
     for (int axis = 0; axis < 3; ++axis)
       if (!(about[axis] > 0) && v[axis] != 0)
@@ -437,6 +443,20 @@ void State::set_angular_momenta(const Rows& rows, bool by_id) const {
 
 void State::changed() const {
   Simulation& s = at_rest("change particles");
+  if (s.particles.box.dimension == 2) {  // what was written into sim.local
+    const auto velocity = s.particles.velocity.to_host();
+    const auto off = std::ranges::find_if(velocity, [](const Real4& v) { return v.z != 0; });
+    if (off != velocity.end()) {
+      const double z = double(off->z);
+      auto flat = velocity;
+      for (Real4& v : flat) v.z = 0;
+      s.particles.velocity.assign(flat);
+      throw UserError(
+          fmt::format("the velocity of particle {} must have no z component in two "
+                      "dimensions, got {}: they were set to 0",
+                      ids()[std::size_t(off - velocity.begin())], z));
+    }
+  }
   s.invalidate();
   for (const auto& force : s.forces)
     if (auto* const python = dynamic_cast<KeptForce*>(force.get())) python->forget();

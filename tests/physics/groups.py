@@ -8,6 +8,7 @@ import copy
 import importlib.util
 import json
 import math
+import re
 import shutil
 import sys
 import unittest
@@ -1207,6 +1208,19 @@ class Groups(JobCase):
             numpy.testing.assert_array_equal(*found, err_msg=traversal)
 
     # -- mistakes ----------------------------------------------------------------------------------
+
+    def test_only_the_first_cause_is_told(self):
+        """Of a group that is wrong nobody who names it complains."""
+        for wrong, what in (({"types": ["B"]}, "groups.a.types"), ({"ids": [864]}, "groups.a.ids"),
+                            ({"typs": ["A"]}, "groups.a.typs"), ({"types": "A"}, "groups.a.types"),
+                            ({}, "groups.a: must have"), ({"and": ["c"]}, "groups.a.and"),
+                            (5, "groups.a: must be an object")):
+            job = liquid(md([{**FROZEN, "group": "a"}, {**NVE, "group": "b"}]),
+                         groups={"a": wrong, "b": {"not": ["a"]}}, watched=["a"],
+                         forces=[LJ, {"type": "constant_force", "force": [1, 0, 0], "on": "b"}])
+            job["observers"].append({"type": "gsd", "stride": 5, "group": "a"})
+            lines = self.refused(job, re.escape(what)).strip().splitlines()
+            self.assertEqual(len(lines), 1, lines)
 
     def test_mistakes(self):
         two = md([{**NVE, "group": "left"}, {**NVE, "group": "right"}])

@@ -146,6 +146,7 @@ class JobCase(unittest.TestCase):
         done = self.perrin("validate", self.path("wrong.json"))
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
         self.assertRegex(done.stderr, pattern)
+        return done.stderr
 
     def oriented(self, name, edge, positions, quaternions, type="A"):
         """An extended XYZ file of particles in a cube from 0 on; quaternions have w first, in the

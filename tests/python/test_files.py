@@ -203,6 +203,9 @@ def test_autocorrelation_times_and_errors():
     assert perrin.autocorrelation_time(np.ones(10)) == 0.5
     with pytest.raises(ValueError):
         perrin.mean([1.0])
+    for wrong in np.arange(5) * 1j, np.ma.masked_less(np.arange(5.0), 3):
+        with pytest.raises(ValueError, match="complex or masked"):
+            perrin.mean(wrong)
 
 
 def test_builders(liquid):

@@ -121,8 +121,13 @@ def test_resumed_with_its_forces(gas, tmp_path):
     np.testing.assert_array_equal(parts.positions, whole.positions)
     tables = [perrin.thermo(tmp_path / name / "thermo.h5") for name in ("whole", "parts")]
     np.testing.assert_array_equal(*(t.to_numpy() for t in tables))
-    with pytest.raises(perrin.JobError, match="the job has 1 functions|the job has 0 functions"):
-        perrin.Simulation.resume(tmp_path / "parts" / "stop.h5")
+    for given, said in (
+            ([], r"forces\[1\].function: is number 0 .from 0. of the job's PythonForce objects"),
+            ([force, force], "the job has 1 PythonForce objects, got 2"),
+            ([perrin.PythonForce(push)], "stride must be that of the job, 10, got 1"),
+            ([perrin.PythonForce(push, 10, local=True)], "local must be .* False, got True")):
+        with pytest.raises(perrin.JobError, match=said):
+            perrin.Simulation.resume(tmp_path / "parts" / "stop.h5", given)
 
 
 def test_exceptions_come_out(gas):
@@ -144,12 +149,35 @@ def test_exceptions_come_out(gas):
     ([[0, 0, 0]], "an array of forces"),
     (np.zeros((19, 3)), r"shape \(20, 3\) .* got shape \(19, 3\)"),
     (np.zeros((20, 3), int), "float32 or float64, got .* int64"),
-    ((np.zeros((20, 3)), np.zeros(20)), r"a number as the energy, got shape \(20,\)"),
-    ((np.zeros((20, 3)), 1.0, np.zeros((3, 3))), r"six numbers .* got shape \(3, 3\)"),
+    ((np.zeros((20, 3)), np.zeros(20)), r"a finite number as the energy, got shape \(20,\)"),
+    ((np.zeros((20, 3)), 1.0, np.zeros((3, 3))), r"six finite numbers .* got shape \(3, 3\)"),
+    ((np.zeros((20, 3)), 1.0, [0, 0, np.nan, 0, 0, 0]), r"six finite numbers .* got .0, 0, nan"),
+    ((np.zeros((20, 3)), np.float64("nan")), "a finite number as the energy, got nan"),
+    (np.ma.masked_less(np.ones((20, 3)), 2), "some are masked"),
     ((np.zeros((20, 3)), 1.0, np.zeros(6), 2), "got 4 values")])
 def test_what_a_function_must_return(gas, result, words):
     with pytest.raises(perrin.JobError, match=r"^PythonForce\(.*\): must return .*" + words):
         perrin.Simulation({**gas, "forces": [perrin.PythonForce(lambda p: result)]}).run(1)
+
+
+def test_two_dimensions(gas):
+    """Nothing leaves the plane."""
+    flat = {**gas, "system": {"type": "random", "particles": {"A": 20}, "box": [10, 10],
+                              "dimension": 2}}
+
+    def pull(z, local):
+        def f(particles):
+            r = np.array(particles.local.points if local else particles.positions)
+            r[:, 2] += z
+            return -r
+        return perrin.Simulation({**flat, "forces": [perrin.PythonForce(f, local=local)]})
+
+    for local in (False, True):
+        sim = pull(0, local)
+        sim.run(20)
+        assert (sim.positions[:, 2] == 0).all() and (sim.velocities[:, 2] == 0).all()
+        with pytest.raises(perrin.JobError, match="without a z component in two dim.*got -1 for"):
+            pull(1, local).run(1)
 
 
 def test_another_function_is_set(gas):

@@ -295,7 +295,8 @@ def test_files_of_frames(tmp_path):
         frame.save(tmp_path / "frame.h5")
     frame.save(tmp_path / "frame.xyz")
     with perrin.open(tmp_path / "frame.xyz") as trajectory:
-        np.testing.assert_allclose(trajectory[0].positions, frame.positions, atol=1e-5)
+        np.testing.assert_allclose(trajectory[0].positions, frame.positions, atol=1e-13)
+        np.testing.assert_array_equal(trajectory[0].velocities, frame.velocities)
     by_program = start({**job, "system": {"type": "file", "path": str(tmp_path / "frame.h5")}})
     assert_same(by_program.frame(), frame)
 
@@ -443,6 +444,37 @@ def test_mistakes_name_the_frame(liquid):
     with pytest.raises(perrin.JobError, match=r"velocities: must be an array of shape \(256, 3\), "
                                               r"got \(255, 3\)"):
         start({**liquid, "system": frame})
+
+
+def test_parts_of_numbers_are_refused(liquid, tmp_path):
+    """Whole numbers are not made of others."""
+    frame = later(polymers(), 1).frame()
+    n = len(frame)
+    bonds = frame.bonds
+    half = perrin.Members(bonds.ids + 0.5, bonds.types, bonds.type_names)
+    fewer = perrin.Members(bonds.ids, bonds.types[1:], bonds.type_names)
+    for change, said in (({"images": frame.images + 0.5}, "images: .* at .0, 0., expected a whole"),
+                         ({"images": frame.images.astype(np.int64) + 2**31},
+                          "images: .*from -2147483648"),
+                         ({"types": frame.types + 0.5}, "types: .* expected 0 to 2"),
+                         ({"molecules": np.full(n, -1)}, "molecules: -1 at .0., expected a whole"),
+                         ({"molecules": np.full(n, np.nan)}, "molecules: nan at .0."),
+                         ({"charges": np.ones(n) * 1j}, "charges: must be numbers, got complex"),
+                         ({"positions": np.ma.masked_less(frame.positions, 0)},
+                          "positions: must be numbers, got complex or masked"),
+                         ({"bonds": half}, "bonds.ids: 0.5 at .0, 0., expected a whole number"),
+                         ({"bonds": fewer}, "bonds.types: must be an array of shape")):
+        changed = dataclasses.replace(frame, **change)
+        for use in (lambda: start({**polymers(), "system": changed}),
+                    lambda: changed.save(tmp_path / "a.xyz")):
+            with pytest.raises(perrin.JobError, match=said):
+                use()
+    large = dataclasses.replace(frame, molecules=np.arange(n) + 2**31)
+    np.testing.assert_array_equal(start({**polymers(), "system": large}).frame().molecules,
+                                  large.molecules)
+    for mask in (np.zeros(n, int), np.zeros(n - 1, bool), 3):
+        with pytest.raises(perrin.JobError, match="without.*: must be an array of bool"):
+            frame.without(mask)
 
 
 def test_frames_of_hoomd_need_gsd(monkeypatch, tmp_path):

@@ -70,6 +70,12 @@ def test_what_cannot_be_set(liquid):
         sim.positions = r
     with pytest.raises(perrin.JobError, match="velocity of particle 17"):
         sim.velocities = r
+    for wrong in (r + 1j, np.ma.masked_invalid(r)):
+        with pytest.raises(perrin.JobError, match="velocities: must be numbers in an array"):
+            sim.velocities = wrong
+    r[17, 1] = 1e39  # no number of 32 bits
+    with pytest.raises(perrin.JobError, match="velocity of particle 17 must be finite"):
+        sim.velocities = r
     liquid["system"] = {"type": "random", "particles": {"A": 20}, "box": [10, 10, 10],
                         "periodic": [True, True, False]}
     sim = perrin.Simulation(liquid)
@@ -77,6 +83,17 @@ def test_what_cannot_be_set(liquid):
     r[3, 2] = 6
     with pytest.raises(perrin.JobError, match="particle 3 is outside of the box along z"):
         sim.positions = r
+    liquid["system"] = {"type": "random", "particles": {"A": 20}, "box": [10, 10], "dimension": 2}
+    sim = perrin.Simulation(liquid)
+    with pytest.raises(perrin.JobError, match="particle 4 must have no z component"):
+        sim.velocities = [[0, 0, k == 4] for k in range(20)]
+    if DEVICE != "cpu":
+        return
+    with pytest.raises(perrin.JobError, match="must have no z component .* were set to 0"):
+        with sim.changing() as local:
+            np.asarray(local.velocity)[3, 2] = 1
+    sim.run(3)
+    assert (sim.positions[:, 2] == 0).all()
 
 
 def test_copies_cannot_be_written_into(liquid):
@@ -154,6 +171,21 @@ def test_local_views_are_refused_when_stale(liquid):
     with pytest.raises(perrin.StaleError):
         local.points
     assert sorted(sim.local.id) == list(range(256))
+
+
+@on_cpu
+def test_local_views_end_with_set(liquid):
+    """The memory that they show is no more that of the simulation."""
+    sim = perrin.Simulation(liquid)
+    sim.run(10)
+    local = sim.local
+    sim.set({"stages[0].integrator.timestep": 0.004})
+    with pytest.raises(perrin.StaleError):
+        np.asarray(local.velocity)
+    assert "stale" in repr(local) and len(sim.local.velocity) == 256
+    local = sim.local
+    del sim  # what is left of it
+    assert np.isfinite(np.asarray(local.velocity)).all()
 
 
 @on_cpu

@@ -141,6 +141,21 @@ def check_species_in_another_order():
             assert list(frames[k]["species"]) == ["0", "1", "2", "3"]
 
 
+def check_names_of_species():
+    """An enumeration has them, of 8 bits or more; each group its own."""
+    x = places(2, 4)
+    for base in "u1", "i4", "i8":
+        with file("names.h5") as f:
+            for name, kinds in (("one", {"Ar": 3, "Kr": 1}), ("other", {"Xe": 3, "Ar": 0})):
+                g = f.create_group("particles/" + name)
+                box(g)
+                series(g, "position", x[:, :2] if name == "one" else x[:, 2:], [0, 5])
+                g.create_dataset("species", data=np.array(list(kinds.values())[::-1], base),
+                                 dtype=h5py.enum_dtype(kinds, base))
+        frames, _ = convert("names.h5", "--group", "one,other")
+        assert list(frames[1]["species"]) == ["Kr", "Ar", "Ar", "Xe"], frames[1]["species"]
+
+
 def check_halmd():
     """A group for each species, without numbers of species."""
     x, y = places(2, 4), places(2, 3)

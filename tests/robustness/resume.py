@@ -428,6 +428,55 @@ class Resume(unittest.TestCase):
                 self.assertRegex(done.stderr, r"cannot change in a resumed run, which goes on with "
                                               r"trajectory\.(h5|gsd): expected .*, got")
 
+    def test_the_file_of_another_observer_is_refused(self):
+        """It has as many frames at the same steps. Nothing is changed."""
+        job = copy.deepcopy(LIQUID)
+        job["groups"] = {"left": {"box": [[None, None, None], [0, None, None]]}}
+        left = {"stride": 10, "group": "left"}
+        job["observers"] += [
+            {"type": "trajectory", "file": "left.h5", "quantities": ["position", "velocity"],
+             **left},
+            {"type": "trajectory", "file": "bare.h5", "stride": 10, "quantities": ["position"]},
+            {"type": "trajectory", "file": "double.h5", "stride": 10, "precision": "double",
+             "quantities": ["position", "velocity"]},
+            {"type": "trajectory", "file": "rounded.h5", "stride": 10, "compression": "rounded",
+             "quantities": ["position", "velocity"]},
+            {"type": "gsd", "stride": 10}, {"type": "gsd", "file": "left.gsd", **left},
+            {"type": "gsd", "file": "bare.gsd", "stride": 10, "quantities": ["position"]},
+            {"type": "gsd", "file": "double.gsd", "stride": 10, "precision": "double"},
+            {"type": "xtc", "stride": 10}, {"type": "xtc", "file": "left.xtc", **left},
+            {"type": "thermo", "stride": 10, "console_stride": 0},
+            {"type": "thermo", "file": "box.h5", "stride": 10, "box": True}]
+        self.run_job(job, "out", 40)
+        for mine, other, said in (
+                ("trajectory.h5", "left.h5", "it has 250 particles, expected 500"),
+                ("left.h5", "trajectory.h5", "it has 500 particles, expected 250"),
+                ("trajectory.h5", "bare.h5", "it has no velocity"),
+                ("bare.h5", "trajectory.h5", "it has velocity"),
+                ("trajectory.h5", "double.h5", "its positions are in double precision"),
+                ("trajectory.h5", "rounded.h5", "its positions are rounded, or"),
+                ("trajectory.h5", "thermo.h5", "it has no /particles/all/position/value"),
+                ("trajectory.gsd", "left.gsd", "it has 250 particles, expected 500"),
+                ("trajectory.gsd", "bare.gsd", "it has no image"),
+                ("trajectory.gsd", "double.gsd", "it is not in single precision"),
+                ("trajectory.xtc", "left.xtc", "it has 250 particles, expected 500"),
+                ("thermo.h5", "box.h5", "it has .* columns, expected"),
+                ("box.h5", "thermo.h5", "it has no column"),
+                ("thermo.h5", "trajectory.h5", "it has no /observables")):
+            with self.subTest(f"{other} as {mine}"):
+                shutil.rmtree(self.path("swapped"), ignore_errors=True)
+                shutil.copytree(self.path("out"), self.path("swapped"))
+                shutil.copy(self.path("out", other), self.path("swapped", mine))
+                done = self.perrin("resume", "swapped/checkpoint.h5", "--set",
+                                   "stages[0].steps=60")
+                self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+                self.assertRegex(done.stderr, f"{mine}: cannot be continued: {said}.* it is not "
+                                              "the file of this observer")
+                with open(self.path("out", other), "rb") as before, \
+                        open(self.path("swapped", mine), "rb") as after:
+                    self.assertEqual(before.read(), after.read())
+        self.resume("out", 60)
+
     def test_frames_beyond_the_checkpoint_are_cut_off(self):
         """Of GSD and XTC: whole ones, and what a kill has left of one; fewer are refused."""
         job = copy.deepcopy(LIQUID)

@@ -204,6 +204,11 @@ TEST(Checks, NameWhatIsWrongWithAConfiguration) {
   c.mass[2] = 0;
   c.type[5] = 2;
   EXPECT_EQ(check_configuration(c).size(), 2u);
+  c = random_configuration(10, true, 0);
+  c.velocity.resize(10);
+  c.velocity[7].y = 2.0 * double(std::numeric_limits<Real>::max());  // infinite in the engine
+  ASSERT_EQ(check_configuration(c).size(), 1u);
+  EXPECT_EQ(check_configuration(c).front().rfind("particle 7 has the velocity", 0), 0u);
 }
 
 TEST(Checks, TheLargestRangeIsHalfTheSmallestHeight) {

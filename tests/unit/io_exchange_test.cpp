@@ -358,6 +358,10 @@ TEST_F(Exchange, GroByHand) {
   fine.decimals = 5;
   EXPECT_EQ(written("gro", frame, fine)[2],
             "    1UNL     Cl    1   0.50000   1.00000   1.00000  0.001000  0.002000  0.003000");
+  // Molecules that are counted from 1 keep their numbers.
+  frame.configuration.topology.molecule = {7, 100003, 1};
+  EXPECT_EQ(written("gro", frame)[2].substr(0, 8), "    7UNL");
+  EXPECT_EQ(written("gro", frame)[3].substr(0, 8), "    3UNL");
   frame.configuration.position[1].x = 12345;
   EXPECT_THROW(written("gro", frame), UserError);
   frame.configuration.position[1].x = 0;
@@ -383,6 +387,14 @@ TEST_F(Exchange, PdbByHand) {
   EXPECT_EQ(lines[5], "CONECT    1    2");
   EXPECT_EQ(lines[6], "CONECT    2    1    3");
   EXPECT_EQ(lines[8], "END");
+  Frame other = frame;
+  other.configuration.topology.molecule = {7, 12, 1};
+  other.configuration.types = {"λ", "Bead"};
+  EXPECT_EQ(written("pdb", other)[3].substr(17, 9), "UNL    12");
+  EXPECT_TRUE(says(losses(other, format_of_name("pdb")), "more than one byte"));
+  other.configuration.step = std::int64_t(1) << 31;
+  EXPECT_TRUE(says(losses(other, format_of_name("xtc")), "steps are not kept"));
+  EXPECT_FALSE(says(losses(frame, format_of_name("xtc")), "steps"));
   WriteOptions several;
   several.frames = 2;
   const auto writer = format_of_name("pdb")->create(path("two"), frame, several);

@@ -549,6 +549,74 @@ TEST_F(Refused, ConvertSaysWhatIsLostAndKeepsUnits) {
   EXPECT_THROW(write_lammps_data(file("c.data"), frame)->write(frame), UserError);
 }
 
+/// A file of double precision gives one, or a warning, but in GSD only from GSD.
+TEST_F(Refused, ConvertKeepsDoublePrecision) {
+  Frame frame = sample(true, 3, 1);
+  for (auto& r : frame.configuration.position) r += Vec3<double>{1e-9, 2e-9, 3e-9};
+  for (auto& v : frame.configuration.velocity) v += Vec3<double>{1e-9, 2e-9, 3e-9};
+  const auto make = [&](const char* name, const Format format, const WriteOptions& how) {
+    const auto writer = format->create(file(name), frame, how);
+    writer->write(frame);
+    writer->finish();
+  };
+  const Format h5md = format_of_name("h5md"), gsd = format_of_name("gsd");
+  WriteOptions positions;
+  positions.fine = true;
+  WriteOptions fine = positions;
+  fine.fine_velocity = true;
+  make("fine.h5", h5md, fine);
+  make("fine.gsd", gsd, fine);
+  make("positions.h5", h5md, positions);
+  make("single.h5", h5md, {});
+  make("all.xyz", format_of_name("xyz"), {});
+  const auto check = [&](const std::string& in, const std::string& out, bool kept,
+                         const std::string& said, const std::string& precision = "file") {
+    SCOPED_TRACE(in + " " + out + " " + precision);
+    ConvertOptions options;
+    options.in = file(in), options.out = file(out);
+    options.overwrite = true, options.precision = precision;
+    std::string warnings;
+    options.warn = [&](const std::string& what) { warnings += what + "\n"; };
+    convert(options);
+    EXPECT_EQ(warnings.find("single precision") != warnings.npos, !said.empty()) << warnings;
+    expect(warnings, said.c_str());
+    if (!out.ends_with("h5") && !out.ends_with("gsd")) return;
+    const Frame back = open_frames(file(out), out.ends_with("h5") ? h5md : gsd)->read(0);
+    EXPECT_EQ(back.fine, kept);
+    const double near = kept ? 1e-14 : 1e-6;
+    for (std::size_t i = 0; i < 12; ++i)
+      for (int axis = 0; axis < 3; ++axis)
+        EXPECT_NEAR(back.configuration.position[i][axis], frame.configuration.position[i][axis],
+                    near);
+    if (!back.fine_velocity) return;
+    EXPECT_EQ(back.configuration.velocity, frame.configuration.velocity);
+  };
+  for (const char* in : {"fine.h5", "fine.gsd"}) {
+    check(in, "out.h5", true, "");
+    check(in, "out.h5", false, "", "single");
+    check(in, "out.dcd", false, "positions are rounded to single precision");
+    check(in, "out.xtc", false, "");
+  }
+  check("fine.h5", "out.gsd", false, "positions and velocities are rounded to single precision");
+  check("positions.h5", "out.gsd", false, "positions are rounded to single precision");
+  check("fine.h5", "out.gsd", true, "", "double");
+  check("fine.gsd", "out.gsd", true, "");
+  check("fine.gsd", "out.gsd", false, "", "single");
+  check("positions.h5", "out.h5", true, "");
+  check("single.h5", "out.h5", false, "");
+  check("all.xyz", "out.h5", false, "");
+  check("all.xyz", "out.h5", true, "", "double");
+  frame.configuration.box.length *= 1e6;
+  for (auto& r : frame.configuration.position) r *= 1e6;
+  make("large.xyz", format_of_name("xyz"), {});
+  ConvertOptions options;
+  options.in = file("large.xyz"), options.out = file("large.h5");
+  std::string warnings;
+  options.warn = [&](const std::string& what) { warnings += what + "\n"; };
+  convert(options);
+  expect(warnings, "coordinates of up to");
+}
+
 TEST(FileUnits, Conversions) {
   EXPECT_EQ(convert_unit("Angstrom", "nm", ""), 0.1);
   EXPECT_EQ(convert_unit("Angstrom fs-1", "nm ps-1", ""), 100);
@@ -572,6 +640,24 @@ TEST(FileUnits, Conversions) {
   EXPECT_EQ(file_time(Units{}).name, "");
 }
 
+TEST_F(Refused, ConvertTellsFramesWithoutImages) {
+  const std::string in = file("some.xyz");
+  {
+    std::ofstream out(in);
+    for (const bool images : {true, false, true})
+      out << "1\nLattice=\"5 0 0 0 5 0 0 0 5\" Properties=species:S:1:pos:R:3"
+          << (images ? ":image:I:3\nA 1 1 1 2 0 0\n" : "\nA 1 1 1\n");
+  }
+  ConvertOptions options;
+  options.in = in, options.out = file("path.xyz");
+  options.unwrapped = true;
+  std::string warnings;
+  options.warn = [&](const std::string& what) { warnings += what + "\n"; };
+  convert(options);
+  expect(warnings, "some.xyz: 1 of 3 frames have no images");
+  EXPECT_EQ(open_frames(options.out, format_of_name("xyz"))->read(2).configuration.image[0].x, 2);
+}
+
 TEST_F(Refused, ConvertThroughAllFormats) {
   Frame frame = sample(true, 3, 12);
   let_turn(frame.configuration);
@@ -591,6 +677,20 @@ TEST_F(Refused, ConvertThroughAllFormats) {
   }
   expect_near(frame.configuration,
               open_frames(last, format_of_name("lammps"))->read(0).configuration, 4e-6);
+}
+
+TEST(Formats, WhatLeavesThePlaneIsTold) {
+  Configuration c = sample(false, 2, 1).configuration;
+  let_turn(c);
+  io::check_frame(c, "a file");
+  EXPECT_TRUE(c.warnings.empty());
+  c.velocity[3].z = 0.5;
+  c.angular_momentum[4].x = 0.5;
+  io::check_frame(c, "a file");
+  ASSERT_EQ(c.warnings.size(), 2u);
+  EXPECT_NE(c.warnings[0].find("velocities along z"), std::string::npos);
+  EXPECT_NE(c.warnings[1].find("angular momenta about x and y"), std::string::npos);
+  EXPECT_EQ(c.velocity[3].z, 0);
 }
 
 // A bond of 4 in a box of 5: by the nearest image it is 1 long.

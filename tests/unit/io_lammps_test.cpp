@@ -173,9 +173,10 @@ TEST_F(Foreign, XyzByIdsAndWithoutABox) {
       "Properties=id:I:1:pos:R:3:forces:R:3\n";
   const auto frame = read("xyz", "2\n" + line + "8 1 1 1 0 0 0\n3 2 2 2 0 0 0\n");
   EXPECT_EQ(frame.configuration.position[0].x, 2);
-  ASSERT_EQ(frame.configuration.warnings.size(), 2u);
+  ASSERT_EQ(frame.configuration.warnings.size(), 3u);
   EXPECT_TRUE(has(frame.configuration.warnings[0], "energy"));
   EXPECT_TRUE(has(frame.configuration.warnings[1], "forces"));
+  EXPECT_TRUE(has(frame.configuration.warnings[2], "all particles are of type A"));
   EXPECT_TRUE(has(refusal("xyz", "2\n" + line + "8 1 1 1 0 0 0\n8 2 2 2 0 0 0\n"), "id 8 twice"));
   const std::string plain = "2\nmade for the run of the week\nA 1 1 1\nB 5 5 5\n";
   EXPECT_TRUE(has(refusal("xyz", plain), "--box"));
