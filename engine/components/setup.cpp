@@ -98,7 +98,8 @@ const Group* Setup::group(const std::string& name, const std::string& key) {
     if (group.name() == name) return &group;
     known.push_back(group.name());
   }
-  if (is_group_of(context_.record->job, name)) return nullptr;  // what is wrong with it is reported
+  // What is wrong with it is reported.
+  if (context_.record && is_group_of(context_.record->job, name)) return nullptr;
   error(key, fmt::format("unknown group \"{}\"; {}", name, suggest(name, known)));
   return nullptr;
 }
