@@ -121,7 +121,7 @@ void Deformation::begin(StepContext& s, const Integrator& integrator) {
       throw UserError(fmt::format("{}: needs a box without the tilt {}, which is now {:.6g}", path_,
                                   std::array{"xy", "xz", "yz"}[std::size_t(t)], tilts[t]));
   make_room(s, integrator);
-  set_targets();
+  set_targets(schedule_, s.particles.size(), timestep_);
   set_up();
 }
 
@@ -146,38 +146,40 @@ void Deformation::make_room(StepContext& s, const Integrator& integrator) {
   virial_ = std::make_unique<Virial>(device, s.particles.size());
 }
 
-void Deformation::set_targets() {
-  const Box& start = schedule_.start;
-  for (int k = 0; k < 3; ++k) schedule_.length[k] = start.length[k];
-  if (shear_) schedule_.step_strain = shear_->rate * timestep_;
+void Deformation::set_targets(BoxSchedule& schedule, std::int64_t particles,
+                              double timestep) const {
+  const Box& start = schedule.start;
+  for (int k = 0; k < 3; ++k) schedule.length[k] = start.length[k];
+  if (shear_) schedule.step_strain = shear_->rate * timestep;
   if (deform_) {
     const DeformSettings& d = *deform_;
     const std::optional<double> lengths[3] = {d.x, d.y, d.z}, tilts[3] = {d.xy, d.xz, d.yz};
     double volume = d.volume.value_or(start.volume());
-    if (d.density) volume = double(context_->particles.size()) / *d.density;
+    if (d.density) volume = double(particles) / *d.density;
     const double factor = std::pow(volume / start.volume(), 1.0 / start.dimension);
     for (int k = 0; k < 3; ++k) {
       if (d.volume || d.density)
-        schedule_.length[k] *= k < start.dimension ? factor : 1.0;
+        schedule.length[k] *= k < start.dimension ? factor : 1.0;
       else
-        schedule_.length[k] = lengths[k].value_or(start.length[k]);
-      schedule_.tilts[k] = tilts[k].has_value();
-      schedule_.tilt[k] = tilts[k].value_or(0);
+        schedule.length[k] = lengths[k].value_or(start.length[k]);
+      schedule.tilts[k] = tilts[k].has_value();
+      schedule.tilt[k] = tilts[k].value_or(0);
     }
     if (d.angles) {
-      const double* l = schedule_.length;
+      const double* l = schedule.length;
       const Vec3<double> tilt = tilts_of({l[0], l[1], l[2]}, *d.angles).value();
       for (int k = 0; k < (start.dimension == 2 ? 1 : 3); ++k)
-        schedule_.tilts[k] = true, schedule_.tilt[k] = tilt[k];
+        schedule.tilts[k] = true, schedule.tilt[k] = tilt[k];
     }
-    if (d.period) schedule_.step_turn = 2 * M_PI * timestep_ / *d.period;
+    if (d.period) schedule.step_turn = 2 * M_PI * timestep / *d.period;
   }
 }
 
 /// Once the schedule is known.
 void Deformation::set_up() {
   StepContext& s = *context_;
-  check_steps();
+  if (const std::string wrong = check_steps(schedule_, s.range(), most_); !wrong.empty())
+    throw UserError(path_ + ": " + wrong);
   tail_virial_ = 0;
   const Box& box = s.particles.box_state.given();  // of one volume for all resumed runs
   for (const auto& force : s.forces) tail_virial_ += force->correction(box).virial * box.volume();
@@ -191,43 +193,57 @@ void Deformation::set_up() {
 }
 
 /// Does every box on the way hold the range of the forces, and is a step short enough?
-void Deformation::check_steps() {
-  const std::int64_t samples = std::min<std::int64_t>(schedule_.steps, 4096);
-  const double range = context_->range();
+std::string Deformation::check_steps(const BoxSchedule& schedule, double range,
+                                     double& most) const {
+  const std::int64_t samples = std::min<std::int64_t>(schedule.steps, 4096);
   double longest = 0;
+  std::string wrong;
   const auto check_box = [&](const Box& b) {
     const auto heights = b.padded_heights();
     for (int k = 0; k < b.dimension; ++k)
-      if (b.periodic[std::size_t(k)] && heights[k] / 2 < range)
-        throw UserError(
-            fmt::format("{}: the box shrinks to a height of {:.6g} along {}; half of it must be at "
-                        "least the range of the forces, {:.6g}",
-                        path_, heights[k], "xyz"[k], range));
+      if (b.periodic[std::size_t(k)] && heights[k] / 2 < range && wrong.empty())
+        wrong = fmt::format(
+            "the box shrinks to a height of {:.6g} along {}; half of it must be at least the range "
+            "of the forces, {:.6g}",
+            heights[k], "xyz"[k], range);
   };
   for (std::int64_t k = 0; k < samples; ++k) {
     const std::int64_t step =
-        schedule_.begin + k * (schedule_.steps - 1) / std::max<std::int64_t>(1, samples - 1);
-    const Triangle g = inverse(step_change(schedule_, step));
+        schedule.begin + k * (schedule.steps - 1) / std::max<std::int64_t>(1, samples - 1);
+    const Triangle g = inverse(step_change(schedule, step));
     const double xy = std::abs(g.xy), xz = std::abs(g.xz), yz = std::abs(g.yz);
     // |1 + g|² ≤ 1 + 2 |sym g| + |g|²
-    const double most =
+    const double stretch =
         std::max({g.xx + (xy + xz) / 2, g.yy + (xy + yz) / 2, g.zz + (xz + yz) / 2, 0.0});
     const double squares = g.xx * g.xx + g.yy * g.yy + g.zz * g.zz + xy * xy + xz * xz + yz * yz;
-    longest = std::max(longest, std::sqrt(1 + 2 * most + squares) - 1);
-    if (!shear_) check_box(schedule_.at(step + 1, 0));
+    longest = std::max(longest, std::sqrt(1 + 2 * stretch + squares) - 1);
+    if (!shear_) check_box(schedule.at(step + 1, 0));
   }
   if (shear_) {
-    Box b = schedule_.start;
-    schedule_.tilt_of(b) = 0.5 * b.length[schedule_.flow];
+    Box b = schedule.start;
+    schedule.tilt_of(b) = 0.5 * b.length[schedule.flow];
     check_box(b);
   }
   constexpr double limit = 0.009;
-  most_ = 1.05 * longest + 1e-9;
-  if (!(most_ < limit))
-    throw UserError(
-        fmt::format("{}: lengths change by a fraction of up to {:.3g} per step, which must be "
-                    "below {:.3g}: use a smaller rate, a shorter time step or more steps",
-                    path_, longest, limit / 1.05));
+  most = 1.05 * longest + 1e-9;
+  if (!(most < limit) && wrong.empty())
+    wrong = fmt::format(
+        "lengths change by a fraction of up to {:.3g} per step, which must be below {:.3g}: use a "
+        "smaller rate, a shorter time step or more steps",
+        longest, limit / 1.05);
+  return wrong;
+}
+
+std::string Deformation::problem(Box& box, std::int64_t particles, double timestep,
+                                 double range) const {
+  BoxSchedule schedule = schedule_;
+  schedule.begin = 0;
+  schedule.start = box;
+  set_targets(schedule, particles, timestep);
+  double most = 0;
+  const std::string wrong = check_steps(schedule, range, most);
+  if (!shear_) box = schedule.at(schedule.steps, 0);
+  return wrong;
 }
 
 void Deformation::begin_work() {
@@ -317,7 +333,7 @@ void Deformation::state(Archive& a) {
   const Box &start = schedule_.start, &box = context_->particles.box;
   a.require(start.periodic == box.periodic && start.dimension == box.dimension, "start",
             "a box of the same axes");
-  set_targets();
+  set_targets(schedule_, context_->particles.size(), timestep_);
   const Box is = schedule_.at(now, now > schedule_.begin ? schedule_.turned(now - 1) : 0);
   const double tolerance = 1e-9 * (box.length.x + box.length.y + box.length.z);
   const auto same = [&](double x, double y) { return std::abs(x - y) < tolerance; };

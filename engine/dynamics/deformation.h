@@ -47,6 +47,9 @@ class Deformation final : public BoxMover {
 
   ~Deformation() override;
 
+  /// What would end the run when its stage begins in this box, as far as that is known before:
+  /// empty, if nothing. `box` becomes that of the end, of a shear it stays as it is.
+  std::string problem(Box& box, std::int64_t particles, double timestep, double range) const;
   /// At the beginning of a stage, after Simulation::prepare() and before Integrator::begin().
   /// Throws UserError where something does not go with it.
   void begin(StepContext& context, const Integrator& integrator);
@@ -75,9 +78,10 @@ class Deformation final : public BoxMover {
  private:
   struct Virial;
   void make_room(StepContext& context, const Integrator& integrator);
-  void set_targets();
+  void set_targets(BoxSchedule& schedule, std::int64_t particles, double timestep) const;
   void set_up();
-  void check_steps();
+  /// What is wrong; empty: nothing. `most` becomes the largest change of a length in a step.
+  std::string check_steps(const BoxSchedule& schedule, double range, double& most) const;
 
   std::optional<DeformSettings> deform_;
   std::optional<ShearSettings> shear_;

@@ -44,6 +44,7 @@ void Job::check_boxes() {
   std::vector<BoxChange> changes;
   for (const auto& stage : parts_.stages) changes.push_back(box_change(stage.get()));
   check_tilts();
+  check_deformations();
   for (std::size_t k = 0; k < changes.size(); ++k) {
     if (!changes[k].any()) continue;
     for (std::size_t i = 0; i < forces_.size(); ++i) {
@@ -85,6 +86,29 @@ void Job::check_boxes() {
                          verb(changes[changed]), changed < k ? " before" : ""));
       break;
     }
+  }
+}
+
+/// Boxes on the way, as far as they are known: up to a stage that changes the box otherwise.
+void Job::check_deformations() {
+  Box box = configuration_.box;
+  double range = 0;
+  for (const auto& force : forces_)
+    if (force) range = std::max(range, force->traits().range());
+  bool sheared = false;  // its tilt is not known
+  for (std::size_t k = 0; k < parts_.stages.size(); ++k) {
+    const Stage* const stage = parts_.stages[k].get();
+    const BoxChange change = box_change(stage);
+    if (change.barostat || !dynamic_cast<const MdStage*>(stage)) return;
+    if (has_problem_under(settings_.stages[k].path)) return;  // its targets may be none
+    if (!change.deformation) continue;
+    const bool shear = change.deformation->sheared_tilt() >= 0;
+    if (sheared && !shear) return;
+    sheared = sheared || shear;
+    const std::string wrong = change.deformation->problem(
+        box, std::int64_t(configuration_.position.size()), stage->integrator()->timestep(), range);
+    if (wrong.empty()) continue;
+    return report(join_path(settings_.stages[k].path, shear ? "shear" : "deform"), wrong);
   }
 }
 

@@ -160,6 +160,7 @@ class Job {
   /// Does the job have what knows nothing of particles that are not there?
   void check_reservoir();
   void check_tilts();
+  void check_deformations();
   /// Is the device a GPU, or, while validating, may it be the one that the job needs?
   bool for_gpu() const;
   void check_velocities();

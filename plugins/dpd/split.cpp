@@ -1,5 +1,9 @@
 #include "split.h"
 
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+
 #include "engine/components/registry.h"
 #include "engine/components/stage_context.h"
 #include "integrators/particle_steps.h"
@@ -31,16 +35,26 @@ struct KickAndShift {
   }
 };
 
+constexpr const char* no_friction =
+    "no force has pairwise friction; expected dpd, mdpd, dpd_thermostat or dpd_lj among the forces";
+
+/// Whether a job (JSON, or nothing) has forces that are baths of pairs.
+bool has_pair_friction(const std::string& job) {
+  const Json record = Json::parse(job, nullptr, false);
+  if (!record.is_object() || !record.contains("forces")) return true;  // it is not known
+  return std::ranges::any_of(record.at("forces"), [](const Json& force) {
+    const std::string type = force.is_object() ? force.value("type", "") : "";
+    return type == "dpd" || type == "mdpd" || type == "dpd_thermostat" || type == "dpd_lj";
+  });
+}
+
 }  // namespace
 
 void Split::begin(StageContext& context) {
   baths_.clear();
   for (const auto& force : context.forces)
     if (auto* bath = dynamic_cast<PairBath*>(force.get())) baths_.push_back(bath);
-  if (baths_.empty())
-    throw UserError(
-        "integrator dpd_split: no force has pairwise friction; expected dpd, mdpd, dpd_thermostat "
-        "or dpd_lj among the forces");
+  if (baths_.empty()) throw UserError(std::string("integrator dpd_split: ") + no_friction);
   if (before_.size() != context.particles.size()) {
     before_ = {context.particles, IndexedBy::id};
     shift_ = {context.device(), context.particles.size()};
@@ -70,7 +84,10 @@ void register_split(Registry& registry) {
       "dpd_split",
       "DPD at large time steps: velocity Verlet, then pairwise friction and noise of all pairs at "
       "once",
-      [](const SplitSettings& s, Setup&) { return std::make_unique<Split>(s); });
+      [](const SplitSettings& s, Setup& setup) {
+        if (!has_pair_friction(setup.record()->job)) setup.error("type", no_friction);
+        return std::make_unique<Split>(s);
+      });
 }
 
 }  // namespace perrin::dpd

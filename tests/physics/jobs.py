@@ -259,6 +259,35 @@ class Jobs(unittest.TestCase):
         job["stages"][0]["deform"] = {"angles": [30, 40, 100]}
         self.refused(job, "angles.*must be three angles.*got 30, 40, 100")
 
+    def test_boxes_on_the_way_are_checked_before_the_run(self):
+        """A later stage would end it after all those before; behind a barostat no box is known."""
+        def md(steps, integrator=None, **more):
+            return {"type": "md", "steps": steps, **more,
+                    "integrator": integrator or {"type": "velocity_verlet", "timestep": 0.002}}
+
+        npt = md(50, {"type": "bussi", "timestep": 0.002, "temperature": 1, "tau": 0.1,
+                      "barostat": {"pressure": 1, "tau": 1}})
+        job = {"seed": 3, "velocity": {"temperature": 1}, "forces": [WCA],
+               "system": {"type": "lattice", "structure": "sc", "density": 0.5,
+                          "cells": [8, 8, 8]}}  # edges of 10.08, range 1.12
+        small, fast = "deform: the box shrinks to a height of .* along x", "step, which must be"
+        for stages, said in (([md(400, deform={"x": 2})], r"stages\[0\]." + small),
+                             ([md(20, deform={"x": 8})], r"stages\[0\].deform: lengths .*" + fast),
+                             ([md(20, shear={"rate": 10})], r"stages\[0\].shear: .*" + fast),
+                             ([md(10), md(300, deform={"x": 5}), md(300, deform={"x": 2.1})],
+                              r"stages\[2\]." + small),
+                             ([md(300, deform={"x": 5}), md(20, deform={"x": 4})],
+                              r"stages\[1\].deform: lengths .*" + fast)):
+            self.refused({**job, "stages": stages}, said)
+        for stages in ([md(300, deform={"x": 5}), md(300, deform={"x": 4})],
+                       [npt, md(20, deform={"x": 8})], [md(20, shear={"rate": 4})]):
+            with open(self.path("good.json"), "w") as out:
+                json.dump({**job, "stages": stages}, out)
+            done = self.perrin("validate", self.path("good.json"))
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.refused({**job, "stages": [md(10, {"type": "dpd_split", "timestep": 0.01})]},
+                     r"stages\[0\].integrator.type: no force has pairwise friction")
+
     def fluid_under(self, integrator, steps=400):
         """Melted before."""
         return {"seed": 3, "velocity": {"temperature": 1.5},
