@@ -26,12 +26,12 @@ class Resolver {
   /// `step`: groups that are due there are chosen anew. Groups that change may come to have no
   /// particles, also those of a checkpoint.
   Resolver(const std::map<std::string, GroupSettings>& settings, Configuration& configuration,
-           const Report& report, std::set<std::string> wrong = {},
+           const Report& report, const std::function<bool(const std::string&)>& has_mistake,
            std::optional<std::uint64_t> step = {})
       : settings_(settings),
         c_(configuration),
         report_(report),
-        wrong_(std::move(wrong)),
+        has_mistake_(has_mistake),
         step_(step) {
     std::swap(saved_, c_.groups);
   }
@@ -49,7 +49,7 @@ class Resolver {
 
   /// nullptr after a mistake.
   const Group* resolve(const std::string& name) {
-    if (wrong_.contains(name)) return nullptr;  // reported
+    if (has_mistake_(name)) return nullptr;  // reported
     if (const Group* const done = known(c_.groups, name)) return done;
     const std::string path = join_path("groups", name);
     if (name == "all" || !is_name(name))
@@ -260,7 +260,7 @@ class Resolver {
   const std::map<std::string, GroupSettings>& settings_;
   Configuration& c_;
   const Report& report_;
-  const std::set<std::string> wrong_;
+  const std::function<bool(const std::string&)> has_mistake_;
   const std::optional<std::uint64_t> step_;
   std::vector<Group> saved_;       // of a checkpoint
   std::vector<std::string> open_;  // groups that are being resolved
@@ -270,8 +270,8 @@ class Resolver {
 
 void resolve_groups(const std::map<std::string, GroupSettings>& settings,
                     Configuration& configuration, const Report& report,
-                    const std::set<std::string>& wrong) {
-  Resolver(settings, configuration, report, wrong).resolve_all();
+                    const std::function<bool(const std::string&)>& has_mistake) {
+  Resolver(settings, configuration, report, has_mistake).resolve_all();
 }
 
 void choose_groups(const std::map<std::string, GroupSettings>& settings, Configuration now,
@@ -279,7 +279,8 @@ void choose_groups(const std::map<std::string, GroupSettings>& settings, Configu
   const Report refuse = [](const std::string& path, const std::string& what) {
     throw UserError(fmt::format("{}: {}", path, what));
   };
-  Resolver(settings, now, refuse, {}, step).resolve_all();
+  const auto none = [](const std::string&) { return false; };
+  Resolver(settings, now, refuse, none, step).resolve_all();
   for (Group& group : groups) {
     if (!group.changes()) continue;
     const auto at = std::ranges::find(now.groups, group.name(), &Group::name);

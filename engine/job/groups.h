@@ -4,7 +4,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -51,11 +50,11 @@ void describe(D& d, GroupSettings& s) {
 
 /// Adds them to `configuration`. Those that depend on where particles were at the start stay what
 /// they are where the configuration has them already, as that of a checkpoint does. `report` takes
-/// mistakes with their keys under "groups"; `wrong` are those that have some already.
+/// mistakes with their keys under "groups"; `has_mistake`: some of this group are known already.
 void resolve_groups(const std::map<std::string, GroupSettings>& settings,
                     Configuration& configuration,
                     const std::function<void(const std::string&, const std::string&)>& report,
-                    const std::set<std::string>& wrong = {});
+                    const std::function<bool(const std::string&)>& has_mistake);
 
 /// Chooses anew those that are due at this step. `now`: the same particles at the present
 /// positions.

@@ -6,7 +6,6 @@
 #include <limits>
 #include <numeric>
 #include <random>
-#include <set>
 
 #include "engine/base/printable.h"
 #include "engine/communicator/communicator.h"
@@ -399,18 +398,16 @@ void Job::make_system(Archive* restored) {
       });
     if (!restored && settings_.constraints && !has_problem_under("constraints"))
       fit_to_constraints(*settings_.constraints, configuration_, mistake);
-    std::set<std::string> wrong_groups;
-    for (const auto& [name, group] : settings_.groups)
-      if (has_problem_under(join_path("groups", name))) wrong_groups.insert(name);
-    resolve_groups(settings_.groups, configuration_, mistake, wrong_groups);
+    resolve_groups(settings_.groups, configuration_, mistake, [this](const std::string& name) {
+      return has_problem_under(join_path("groups", name));
+    });
     for (const auto& what : check_configuration(configuration_)) report("attributes", what);
     resolve_bonds();
   }
   if (wrong.empty() && parts_.stage_names.size() == settings_.stages.size())
     attribute_rules_ = resolve_attribute_updates(
         settings_.attributes, configuration_,
-        [this](const auto& names, const auto& path) { return stages_named(names, path); },
-        [this](const auto& path, const auto& what) { report(path, what); });
+        [this](const auto& names, const auto& path) { return stages_named(names, path); }, mistake);
   if (start_)
     start_->attributes = configuration_.attributes, start_->groups = configuration_.groups,
     start_->attribute_changes = configuration_.attribute_changes,
