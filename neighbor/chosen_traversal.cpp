@@ -156,14 +156,6 @@ bool ChosenTraversal::builds_in_pair_loops() const {
   });
 }
 
-void ChosenTraversal::build_if_stale() {
-  std::visit(
-      []<class T>(T& t) {
-        if constexpr (BuildsInPairLoops<T>) t.build_if_stale();
-      },
-      traversal_);
-}
-
 bool ChosenTraversal::looks_for_partners() const {
   return visit([]<class T>(const T&) { return LooksForPartners<T>; });
 }

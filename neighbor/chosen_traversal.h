@@ -42,7 +42,6 @@ class ChosenTraversal {
   /// Do pair loops make lists that do not hold any more?
   bool builds_in_pair_loops() const;
   /// Makes them before pair loops. Device work.
-  void build_if_stale();
   /// Does it move particles to the processes whose share they have come into (Domain::migrate())?
   bool migrates() const;
   /// Does a build look for bonded neighbours of other processes, and has the last one missed some

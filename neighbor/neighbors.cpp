@@ -3,6 +3,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "engine/device/batch_replay.h"
 #include "engine/device/parallel.h"
 #include "engine/domain/decomposition.h"
 #include "neighbor/halts.h"
@@ -62,8 +63,7 @@ Neighbors::Neighbors(Particles& particles, const Ranges& ranges, const NeighborS
 }
 
 void Neighbors::invalidate() {
-  const std::uint32_t one = 1;
-  particles_.device().memory().copy_in(flags_.data(), &one, sizeof one);
+  put_word(particles_.device(), flags_.data(), 1);
   forecast_.expect();
 }
 
@@ -112,7 +112,6 @@ void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exc
   if (!has_lists()) return sort_for_search(progress, step, may_exchange);
   if ((progress != nullptr || device.queue().recording()) && pair_loops_build()) {
     may_be_full_ = !device.queue().recording();
-    if (device.queue().collects()) traversal_.build_if_stale();
     return;
   }
   if (device.queue().recording() && looks_ahead()) return update_ahead(progress, step, is_last);

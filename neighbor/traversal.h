@@ -72,12 +72,11 @@ template <class T>
 concept PlansHalo = requires(const T& t) {
   { t.ghosts() } -> std::same_as<HaloPlan>;
 };
-/// Makes its lists in the pair loop that finds them stale, once they have been built, or before it
-/// (build_if_stale(), device work). Particles keep their places in memory.
+/// Makes its lists in the pair loop that finds them stale, once they have been built. Particles
+/// keep their places in memory.
 template <class T>
-concept BuildsInPairLoops = requires(T& t, const T& seen) {
-  { seen.builds_in_pair_loops() } -> std::same_as<bool>;
-  t.build_if_stale();
+concept BuildsInPairLoops = requires(const T& t) {
+  { t.builds_in_pair_loops() } -> std::same_as<bool>;
 };
 /// Each process may sort its own particles.
 template <class T>

@@ -180,13 +180,20 @@ void ReplicaExchange::swap(const std::vector<Swap>& swaps, const std::vector<Car
     double factor;
     std::string out, in;
   };
+  std::vector<ParticleSwap> pairs;
+  for (const Swap& swap : swaps) {
+    const auto k = std::size_t(swap.pair);
+    if (systems[k] && systems[k + 1])
+      pairs.push_back({&systems[k]->simulation().particles, &systems[k + 1]->simulation().particles,
+                       swap.into_first, swap.into_second});
+  }
+  swap_particles(pairs);
   std::deque<Journey> journeys;  // between processes
   for (const Swap& swap : swaps) {
     const auto k = std::size_t(swap.pair);
     Run *const a = systems[k], *const b = systems[k + 1];
     if (a && b) {
       Simulation &sa = a->simulation(), &sb = b->simulation();
-      swap_particles(sa.particles, sb.particles, swap.into_first, swap.into_second);
       const Box of_a = sa.particles.box, of_b = sb.particles.box;
       if (!(of_a == of_b)) sa.particles.box_state.set(of_b), sb.particles.box_state.set(of_a);
       were_moved(sa), were_moved(sb);

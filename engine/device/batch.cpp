@@ -4,6 +4,7 @@
 #include <cstring>
 #include <exception>
 #include <map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -64,6 +65,17 @@ __global__ void look_kernel(const Watched* watched, int members, Batch::Seen* se
   if (m < members && watched[m].number) seen[m] = {*watched[m].number, *watched[m].halt};
 }
 
+struct Put {
+  std::uint32_t* word;
+  std::uint32_t value;
+  bool operator==(const Put&) const = default;
+};
+
+__global__ void put_kernel(const Put* puts, int count) {
+  const int k = int(blockIdx.x * blockDim.x + threadIdx.x);
+  if (k < count) *puts[k].word = puts[k].value;
+}
+
 /// What a member fetches, and whether it has come since the device was given work for it.
 struct Wish {
   static constexpr std::size_t most = 1024;  // words
@@ -121,7 +133,7 @@ class Program {
     std::vector<std::byte> grids;
     std::vector<std::size_t> begin;  // of the grids of each entry
     std::vector<std::size_t> table_of;
-    std::map<std::pair<bool, std::vector<std::uint32_t>>, std::size_t> tables;
+    std::map<std::tuple<unsigned, unsigned, std::vector<std::uint32_t>>, std::size_t> tables;
     for (std::size_t e = 0; e < like_->entries().size(); ++e) {
       const std::size_t bytes = like_->entries()[e].kernel->bytes;
       begin.push_back(grids.size());
@@ -132,17 +144,20 @@ class Program {
         std::memcpy(grids.data() + begin[e] + bytes * m, list.grid(list.entries()[e]), bytes);
         blocks[m] = list.entries()[e].blocks;
       }
-      const bool even = like_->entries()[e].kernel->even;
+      const LaunchList::Kernel* const kernel = like_->entries()[e].kernel;
       table_of.push_back(
-          tables.emplace(std::pair{even, std::move(blocks)}, tables.size()).first->second);
+          tables
+              .emplace(std::tuple{kernel->resident, kernel->most_in_turn, std::move(blocks)},
+                       tables.size())
+              .first->second);
     }
     std::vector<std::uint32_t> blocks(tables.size() * lists_.size());
     std::vector<std::size_t> first(tables.size()), count(tables.size());
     std::vector<BatchBlock> table;
     for (const auto& [what, t] : tables) {
-      const auto& [even, of] = what;
+      const auto& [resident, most, of] = what;
       std::ranges::copy(of, blocks.begin() + std::ptrdiff_t(t * lists_.size()));
-      const std::uint32_t in_turn = even ? blocks_in_turn(of) : 1;
+      const std::uint32_t in_turn = blocks_in_turn(resident, most, of);
       first[t] = table.size();
       for (std::uint32_t m = 0; m < lists_.size(); ++m)
         for (std::uint32_t b = 0; b < of[m]; b += in_turn)
@@ -163,11 +178,11 @@ class Program {
   }
 
   /// As many as leave enough to fill the device.
-  std::uint32_t blocks_in_turn(const std::vector<std::uint32_t>& blocks) const {
-    constexpr std::uint64_t of_multiprocessor = 16, most = 8;
+  std::uint32_t blocks_in_turn(unsigned resident, unsigned most,
+                               const std::vector<std::uint32_t>& blocks) const {
     std::uint64_t all = 0;
     for (const std::uint32_t of : blocks) all += of;
-    const std::uint64_t wanted = of_multiprocessor * std::uint64_t(device_.multiprocessors());
+    const std::uint64_t wanted = std::uint64_t(resident) * std::uint64_t(device_.multiprocessors());
     return std::uint32_t(std::clamp<std::uint64_t>(all / wanted, 1, most));
   }
 
@@ -206,6 +221,7 @@ struct Batch::State {
     int times = 0;         // that it is wanted
     bool between = false;  // steps
     bool seen = false;
+    std::vector<Put> puts;  // not done yet
   };
   Device device;
   std::vector<std::unique_ptr<Member>> members;
@@ -219,6 +235,8 @@ struct Batch::State {
   bool has_new_wishes = false;
   Buffer<Wish> wishes_there;
   std::uint32_t* fetched = nullptr;  // [member · Wish::most + word], mapped memory of the host
+  std::vector<Put> puts;             // as the device has them
+  Buffer<Put> puts_there;
 
   explicit State(const Device& of) : device(of.apart()) {}
   State(const State&) = delete;
@@ -236,6 +254,7 @@ struct Batch::State {
     watched.resize(std::size_t(count));
     wishes.resize(std::size_t(count));
     watched_there = {device, count}, wishes_there = {device, count};
+    puts_there = {device, 0}, puts.clear();
     watches_others = has_new_wishes = true;
     map(seen, std::size_t(count));
     map(fetched, std::size_t(count) * Wish::most);
@@ -256,8 +275,22 @@ struct Batch::State {
     return *programs.back();
   }
 
+  void do_puts() {
+    std::vector<Put> now;
+    for (const auto& member : members) {
+      now.insert(now.end(), member->puts.begin(), member->puts.end());
+      member->puts.clear();
+    }
+    if (now.empty()) return;
+    if (now != puts) puts = std::move(now), puts_there.assign(puts);
+    const auto count = int(puts.size());
+    perrin::launch(device, "words of members", dim3(unsigned((count + 127) / 128)), dim3(128), 0,
+                   put_kernel, puts_there.data(), count);
+  }
+
   /// What members wait for: what comes between steps, or if there is none, steps.
   void launch() {
+    do_puts();
     const bool between = std::ranges::any_of(
         members, [](const auto& member) { return member->times > 0 && member->between; });
     std::vector<std::shared_ptr<const LaunchList>> wanted(members.size());
@@ -390,8 +423,26 @@ void Batch::fetch(int member, void* to, const void* from, std::size_t bytes) {
   std::memcpy(to, state_->fetched + std::size_t(member) * Wish::most, bytes);
 }
 
+bool Batch::put(int member, std::uint32_t* word, std::uint32_t value) {
+  if (std::size_t(member) >= state_->members.size()) return false;
+  std::vector<Put>& puts = state_->members[std::size_t(member)]->puts;
+  const auto same = std::ranges::find(puts, word, &Put::word);
+  if (same != puts.end())
+    same->value = value;
+  else
+    puts.push_back({word, value});
+  return true;
+}
+
+void Batch::settle(int member) {
+  if (std::size_t(member) < state_->members.size() &&
+      !state_->members[std::size_t(member)]->puts.empty())
+    state_->do_puts();
+}
+
 void Batch::works_alone(int member) {
   if (std::size_t(member) >= state_->members.size()) return;  // it is being set up
+  settle(member);
   State::Member& me = *state_->members[std::size_t(member)];
   me.seen = me.between = false;
   state_->wishes[std::size_t(member)].here = false;
@@ -421,6 +472,8 @@ void Batch::replay(int, const std::shared_ptr<const LaunchList>&, int) {}
 bool Batch::comes_between(int) { return false; }
 Batch::Seen Batch::look(int, const std::uint64_t*, const std::uint32_t*) { return {}; }
 void Batch::fetch(int, void*, const void*, std::size_t) {}
+bool Batch::put(int, std::uint32_t*, std::uint32_t) { return false; }
+void Batch::settle(int) {}
 void Batch::works_alone(int) {}
 void Batch::forget(int) {}
 

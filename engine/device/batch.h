@@ -39,6 +39,8 @@ class Batch final : public BatchReplay {
   bool comes_between(int member) override;
   Seen look(int member, const std::uint64_t* number, const std::uint32_t* halt) override;
   void fetch(int member, void* to, const void* from, std::size_t bytes) override;
+  bool put(int member, std::uint32_t* word, std::uint32_t value) override;
+  void settle(int member) override;
   void works_alone(int member) override;
   void forget(int member) override;
 

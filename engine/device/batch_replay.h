@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "engine/device/device.h"
 #include "engine/device/launch_list.h"
 
 namespace perrin {
@@ -27,6 +28,11 @@ class BatchReplay {
   /// Copies to the host, as DeviceMemory::copy_out() does: what members fetch again and again is
   /// copied for all of them at once.
   virtual void fetch(int member, void* to, const void* from, std::size_t bytes) = 0;
+  /// Writes a word before any later work of the member: those that members write while they wait
+  /// for each other are written by one launch. False: the member is being set up.
+  virtual bool put(int member, std::uint32_t* word, std::uint32_t value) = 0;
+  /// What the member has put() must be there.
+  virtual void settle(int member) = 0;
   /// The member gives work to the device by itself.
   virtual void works_alone(int member) = 0;
   /// What the member is watched by is no more.
@@ -35,5 +41,9 @@ class BatchReplay {
  protected:
   ~BatchReplay() = default;
 };
+
+/// Writes a word on a device; not while work is recorded. Of a member of a batch with those of
+/// others, where that can be.
+void put_word(const Device& device, std::uint32_t* word, std::uint32_t value);
 
 }  // namespace perrin

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "engine/base/error.h"
+#include "engine/device/batch_replay.h"
 #include "engine/device/device_state.h"
 #include "engine/device/launch_list.h"
 
@@ -19,6 +20,11 @@ void refuse_while_recording(bool recording, const char* what) {
         fmt::format("a force or integrator {} inside a step while the GPU's steps were recorded; "
                     "this must be done in its constructor or in begin()",
                     what));
+}
+
+/// Members of a batch put words off: copies must find them written.
+void settle(const DeviceRole& role) {
+  if (role.batch) role.batch->settle(role.batch_member);
 }
 }  // namespace
 #endif
@@ -55,6 +61,10 @@ void DeviceMemory::release(void* memory) const noexcept {
   if (!memory) return;
 #ifdef PERRIN_CUDA
   if (device_.cuda_) {
+    try {
+      settle(device_.role_);
+    } catch (...) {  // the next call to the device says so
+    }
     device_.role_.batch&& device_.cuda_->pool ? cudaFreeAsync(memory, device_.cuda_->main_stream)
                                               : cudaFree(memory);
     return;
@@ -67,6 +77,7 @@ void DeviceMemory::copy_in(void* device, const void* host, std::size_t bytes) co
 #ifdef PERRIN_CUDA
   if (device_.cuda_) {
     refuse_while_recording(device_.queue().recording(), "copied from the host");
+    settle(device_.role_);
     check_cuda(cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, device_.cuda_->stream),
                "copying to the device");
     // Of so few bytes of ordinary memory the driver has taken a copy of its own.
@@ -78,10 +89,19 @@ void DeviceMemory::copy_in(void* device, const void* host, std::size_t bytes) co
   std::memcpy(device, host, bytes);
 }
 
+void put_word(const Device& device, std::uint32_t* word, std::uint32_t value) {
+#ifdef PERRIN_CUDA
+  const DeviceRole& role = device.role();
+  if (device.is_cuda() && role.batch && role.batch->put(role.batch_member, word, value)) return;
+#endif
+  device.memory().copy_in(word, &value, sizeof value);
+}
+
 void DeviceMemory::copy_out(void* host, const void* device, std::size_t bytes) const {
 #ifdef PERRIN_CUDA
   if (device_.cuda_) {
     refuse_while_recording(device_.queue().recording(), "copied to the host");
+    settle(device_.role_);
     check_cuda(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, device_.cuda_->stream),
                "copying from the device");
     return device_.synchronize();

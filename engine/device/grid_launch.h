@@ -8,10 +8,14 @@
 //     };
 //
 // In a launch for many, some blocks are done one after the other by the same threads: fewer have to
-// begin. `static constexpr bool differ = true` in a Grid whose blocks have much or nothing to do
-// leaves them apart. `block` of `blocks` is to it what blockIdx.x of gridDim.x is to a kernel;
-// these are not its own. run() calls await_all_before() (engine/device/launch.h), and returns where
-// the device is halted.
+// begin. A Grid whose blocks share what they read from memory does several itself, and says how
+// many run on a multiprocessor and how many are done in turn at most:
+//
+//       static constexpr unsigned resident = 4, most_in_turn = 2;
+//       __device__ void run_several(unsigned first, unsigned last, unsigned blocks) const;
+//
+// `block` of `blocks` is to it what blockIdx.x of gridDim.x is to a kernel; these are not its own.
+// run() calls await_all_before() (engine/device/launch.h), and returns where the device is halted.
 #pragma once
 
 #include "engine/device/launch.h"
@@ -21,6 +25,27 @@ namespace perrin {
 
 #ifdef __CUDACC__
 namespace detail {
+
+template <class Grid>
+concept RunsSeveral = requires(const Grid& grid) {
+  grid.run_several(0u, 0u, 0u);
+};
+
+/// How many blocks keep a multiprocessor busy.
+template <class Grid>
+constexpr unsigned resident_of() {
+  if constexpr (RunsSeveral<Grid>)
+    return Grid::resident;
+  else
+    return 16;
+}
+template <class Grid>
+constexpr unsigned most_in_turn_of() {
+  if constexpr (RunsSeveral<Grid>)
+    return Grid::most_in_turn;
+  else
+    return 8;
+}
 
 template <class Grid>
 __global__ void __launch_bounds__(Grid::threads) grid_kernel(const __grid_constant__ Grid grid) {
@@ -41,17 +66,17 @@ __global__ void __launch_bounds__(Grid::threads)
   const auto* const from = reinterpret_cast<const std::uint32_t*>(grids + mine.member);
   for (int k = int(threadIdx.x); k < words; k += Grid::threads) copy[k] = from[k];
   if (!works) return await_all_before();
-  for (std::uint32_t block = mine.first; block < mine.last; ++block) {
+  const auto* const grid = reinterpret_cast<const Grid*>(copy);
+  if constexpr (RunsSeveral<Grid>) {
     __syncthreads();
-    reinterpret_cast<const Grid*>(copy)->run(block, of);
+    grid->run_several(mine.first, mine.last, of);
+  } else {
+    for (std::uint32_t block = mine.first; block < mine.last; ++block) {
+      __syncthreads();
+      grid->run(block, of);
+    }
   }
 }
-
-/// Blocks of a Grid with `differ` true have much or nothing to do.
-template <class Grid>
-constexpr bool differs = requires {
-  requires Grid::differ;
-};
 
 template <class Grid>
 void launch_batch(const BatchLaunch& batch) {
@@ -61,7 +86,8 @@ void launch_batch(const BatchLaunch& batch) {
 }
 
 template <class Grid>
-inline constexpr LaunchList::Kernel kernel_of{sizeof(Grid), !differs<Grid>, &launch_batch<Grid>};
+inline constexpr LaunchList::Kernel kernel_of{sizeof(Grid), resident_of<Grid>(),
+                                              most_in_turn_of<Grid>(), &launch_batch<Grid>};
 
 }  // namespace detail
 

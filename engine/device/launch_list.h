@@ -33,8 +33,9 @@ class LaunchList {
  public:
   /// What is known of a kernel: one object for each.
   struct Kernel {
-    std::size_t bytes;  // of its grid
-    bool even;          // all blocks have as much to do
+    std::size_t bytes;      // of its grid
+    unsigned resident;      // so many blocks keep a multiprocessor busy …
+    unsigned most_in_turn;  // … and where there are more, so many are done in turn at most
     void (*launch)(const BatchLaunch&);
   };
   struct Entry {

@@ -133,8 +133,8 @@ bool Stepper::forces_can_be_recorded() const {
                      !s_.constraints && !s_.bodies;
   if (!alike || std::ranges::any_of(s_.forces, [](const auto& f) { return f->traits().waits; }))
     return false;
-  return s_.neighbors && s_.neighbors->visit([](const auto& traversal) {
-    if constexpr (requires { traversal.build_if_stale(); })
+  return s_.neighbors && s_.neighbors->visit([]<class T>(const T& traversal) {
+    if constexpr (BuildsInPairLoops<T>)
       return traversal.builds_in_pair_loops();
     else
       return false;

@@ -193,7 +193,7 @@ std::vector<Instant> TotalsMeter::collect() {
                                      groups_.row(std::int64_t(k), sampled_[k])));
     }
   sampled_.clear();
-  written_.zero();
+  put_word(s_.device(), written_.data(), 0);
   return collected;
 }
 

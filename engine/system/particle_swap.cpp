@@ -1,6 +1,10 @@
 #include "engine/system/particle_swap.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "engine/base/error.h"
+#include "engine/device/buffer.h"
 #include "engine/device/parallel.h"
 #include "engine/system/orientations.h"
 
@@ -15,6 +19,7 @@ struct SwapParticle {
   ParticleView a, b;
   double into_a, into_b;
 
+  PERRIN_HD std::int64_t size() const { return a.n; }
   PERRIN_HD void operator()(std::int64_t id) const {
     const std::uint32_t i = a.index[id], j = b.index[id];
     const Position position = a.position[i];
@@ -28,10 +33,12 @@ struct SwapParticle {
 };
 
 struct SwapOrientation {
+  std::int64_t n;
   const std::uint32_t *index_a, *index_b;
   OrientationView a, b;
   double into_a, into_b;
 
+  PERRIN_HD std::int64_t size() const { return n; }
   PERRIN_HD void operator()(std::int64_t id) const {
     const std::uint32_t i = index_a[id], j = index_b[id];
     const Real4 orientation = a.orientation[i], spin = a.angular_momentum[i];
@@ -41,16 +48,44 @@ struct SwapOrientation {
   }
 };
 
+/// Element k % most of what k / most says.
+template <class Swap>
+struct EachOfAll {
+  const Swap* swaps;
+  std::int64_t most;
+
+  PERRIN_HD void operator()(std::int64_t k) const {
+    const Swap& swap = swaps[k / most];
+    if (k % most < swap.size()) swap(k % most);
+  }
+};
+
+/// In one launch.
+template <class Swap>
+void do_all(const Device& device, const char* name, const std::vector<Swap>& swaps) {
+  std::int64_t most = 0;
+  for (const Swap& swap : swaps) most = std::max(most, swap.size());
+  if (most == 0) return;
+  const Buffer<Swap> there(device, std::span<const Swap>(swaps));
+  for_each(device, name, most * std::int64_t(swaps.size()), EachOfAll<Swap>{there.data(), most});
+}
+
 }  // namespace
 
-void swap_particles(Particles& a, Particles& b, double into_a, double into_b) {
-  PERRIN_ASSERT(a.size() == b.size());
-  for_each(a.device(), "exchange of particles", a.size(),
-           SwapParticle{a.view(), b.view(), into_a, into_b});
-  if (a.orientations && b.orientations)
-    for_each(a.device(), "exchange of orientations", a.size(),
-             SwapOrientation{a.index.data(), b.index.data(), a.orientations->view(),
-                             b.orientations->view(), into_a, into_b});
+void swap_particles(std::span<const ParticleSwap> swaps) {
+  std::vector<SwapParticle> particles;
+  std::vector<SwapOrientation> orientations;
+  for (const auto& [a, b, into_a, into_b] : swaps) {
+    PERRIN_ASSERT(a->size() == b->size());
+    particles.push_back({a->view(), b->view(), into_a, into_b});
+    if (a->orientations && b->orientations)
+      orientations.push_back({a->size(), a->index.data(), b->index.data(), a->orientations->view(),
+                              b->orientations->view(), into_a, into_b});
+  }
+  if (swaps.empty()) return;
+  const Device& device = swaps.front().a->device();
+  do_all(device, "exchange of particles", particles);
+  do_all(device, "exchange of orientations", orientations);
 }
 
 }  // namespace perrin

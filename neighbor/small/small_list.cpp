@@ -12,22 +12,17 @@ namespace perrin {
 #ifdef __CUDACC__
 namespace detail {
 
-/// Rows by themselves: of the first build, and where pair loops do not make them. Eight threads to
-/// a row, of which each tests 32 positions that lie beside one another in shared memory.
+/// Rows by themselves: of the first build. Eight threads to a row, of which each tests 32 positions
+/// that lie beside one another in shared memory.
 struct MakeRows {
   static constexpr int threads = 256;
-  static constexpr bool differ = true;
   static constexpr unsigned lanes = 8, at_once = threads / lanes;  // particles of a block
-  static constexpr std::uint32_t of_lane = 32, of_round = lanes * of_lane;
+  static constexpr std::uint32_t of_lane = small_tested, of_round = lanes * of_lane;
   static constexpr std::int64_t most_blocks = 32;
   SmallRows rows;
-  bool always;  // or where they are stale
-
-  /// Where a position is in shared memory: eight lanes read from eight banks.
-  static __device__ std::uint32_t place(std::uint32_t k) { return k + k / of_lane; }
 
   __device__ void run(unsigned block, unsigned blocks) const {
-    if (begin_kernel(rows.halt) || !(always || *rows.flag)) return;
+    if (begin_kernel(rows.halt)) return;
     for (std::int64_t first = block * at_once; first < rows.own.size(); first += blocks * at_once) {
       const std::int64_t i = rows.own.begin + first + threadIdx.x / lanes;
       const bool present = i < rows.own.end;
@@ -38,56 +33,34 @@ struct MakeRows {
 
  private:
   __device__ void make(std::int64_t i, bool present) const {
-    __shared__ Position staged[small_staged + small_staged / of_lane];
+    __shared__ Position staged[staged_place(small_staged)];
     const auto n = std::uint32_t(rows.particles), self = std::uint32_t(i);
     const Position p = rows.position[i];
-    const NearTest is_near(rows, p);
-    std::uint32_t found = 0;
-    for (std::uint32_t begin = 0; begin < n; begin += small_staged) {
-      const std::uint32_t count = n - begin < small_staged ? n - begin : small_staged;
-      __syncthreads();
-      const std::uint32_t whole = (count + of_lane - 1) / of_lane * of_lane;
-      for (std::uint32_t k = threadIdx.x; k < whole; k += unsigned(threads))
-        staged[place(k)] = rows.position[begin + (k < count ? k : 0)];
-      __syncthreads();
-      for (std::uint32_t first = 0; first < count; first += of_round) {
-        const std::uint32_t mine = first + threadIdx.x % lanes * of_lane;
-        std::uint32_t near = 0;
-        if (mine < count) {
-          const Position* const q = staged + place(mine);
+    with_near_test(rows, p, [&](const auto& is_near) {
+      std::uint32_t found = 0;
+      for (std::uint32_t begin = 0; begin < n; begin += small_staged) {
+        const std::uint32_t count = n - begin < small_staged ? n - begin : small_staged;
+        __syncthreads();
+        const std::uint32_t whole = (count + of_lane - 1) / of_lane * of_lane;
+        for (std::uint32_t k = threadIdx.x; k < whole; k += unsigned(threads))
+          staged[staged_place(k)] = rows.position[begin + (k < count ? k : 0)];
+        __syncthreads();
+        for (std::uint32_t first = 0; first < count; first += of_round) {
+          const std::uint32_t mine = first + threadIdx.x % lanes * of_lane;
+          std::uint32_t near = 0;
+          if (mine < count) {
+            const Position* const q = staged + staged_place(mine);
 #pragma unroll 8
-          for (std::uint32_t k = 0; k < of_lane; ++k) near |= is_near(q[k]) ? 1u << k : 0u;
-          if (count - mine < of_lane) near &= (1u << (count - mine)) - 1;
-          const std::uint32_t at = self - (begin + mine);
-          if (at < of_lane) near &= ~(1u << at);
+            for (std::uint32_t k = 0; k < of_lane; ++k) near |= is_near(q[k]) ? 1u << k : 0u;
+            if (count - mine < of_lane) near &= (1u << (count - mine)) - 1;
+            const std::uint32_t at = self - (begin + mine);
+            if (at < of_lane) near &= ~(1u << at);
+          }
+          found = add_entries<lanes>(rows, present ? near : 0, begin + mine, self, found);
         }
-        found = add(present ? near : 0, begin + mine, self, found);
       }
-    }
-    if (present && threadIdx.x % lanes == 0) end_row(rows, self, p, found);
-  }
-
-  /// Entries first + k where bit k is set, behind `found` others and those of lanes before; how
-  /// many there are then.
-  __device__ std::uint32_t add(std::uint32_t near, std::uint32_t first, std::uint32_t self,
-                               std::uint32_t found) const {
-    constexpr unsigned warp = 0xffffffffu;
-    if (rows.exclusions)
-      for (std::uint32_t left = near; left != 0; left &= left - 1) {
-        const auto k = std::uint32_t(__ffs(int(left))) - 1;
-        if (rows.exclusions.excludes(rows.id[self], rows.id[first + k])) near &= ~(1u << k);
-      }
-    const auto mine = std::uint32_t(__popc(near));
-    std::uint32_t until = mine;  // of this lane and those before
-    for (unsigned step = 1; step < lanes; step *= 2) {
-      const std::uint32_t before = __shfl_up_sync(warp, until, step, lanes);
-      if (threadIdx.x % lanes >= step) until += before;
-    }
-    std::uint16_t* const row = rows.entries + std::int64_t(self) * rows.room;
-    std::uint32_t at = found + until - mine;
-    for (; near != 0; near &= near - 1, ++at)
-      if (at < rows.room) row[at] = std::uint16_t(first + std::uint32_t(__ffs(int(near))) - 1);
-    return found + __shfl_sync(warp, until, lanes - 1, lanes);
+      if (present && threadIdx.x % lanes == 0) end_row(rows, self, p, found);
+    });
   }
 };
 
@@ -96,12 +69,11 @@ struct MakeRows {
 
 namespace {
 
-void make_rows([[maybe_unused]] const Device& device, [[maybe_unused]] const SmallRows& rows,
-               [[maybe_unused]] bool always) {
+void make_rows([[maybe_unused]] const Device& device, [[maybe_unused]] const SmallRows& rows) {
 #ifdef __CUDACC__
   using Grid = detail::MakeRows;
   const std::int64_t blocks = (rows.own.size() + Grid::at_once - 1) / Grid::at_once;
-  launch_grid(device, "build rows", std::min(blocks, Grid::most_blocks), Grid{rows, always});
+  start_grid(device, "build rows", std::min(blocks, Grid::most_blocks), Grid{rows});
 #endif
 }
 
@@ -158,10 +130,8 @@ void SmallList::build(const ListBuild& build) {
   build_ = build;
   device.memory().copy(order_.data(), particles_->index.data(), std::size_t(order_.bytes()));
   particles_->reorder(order_);
-  make_rows(device, rows(), true);
+  make_rows(device, rows());
 }
-
-void SmallList::build_if_stale() { make_rows(particles_->device(), rows(), false); }
 
 bool SmallList::enlarge() {
   const std::uint32_t wanted = decomposition_of(particles_->device()).largest(words_.to_host(1));

@@ -56,9 +56,6 @@ class SmallList {
   void build(const ListBuild& build);
   /// Have lists been built? Then a pair loop makes them itself where the flag of build() is set.
   bool builds_in_pair_loops() const { return build_.flag != nullptr; }
-  /// In place of pair loops: the rows, where that flag is set. Of many systems in one launch, where
-  /// few have anything to make.
-  void build_if_stale();
   bool enlarge();
   void follow_box(Real*) {}
   double mean_entries() const;

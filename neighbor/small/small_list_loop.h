@@ -3,8 +3,8 @@
 //
 // A row is cut among 32 lanes, four entries to each, and again from the beginning where it is
 // longer. 32 threads are these lanes, or, where many systems keep the GPU busy, four threads eight
-// of them each, one after the other: these find positions in shared memory. What the lanes have is
-// added in one order: bits are the same.
+// of them each, one after the other: these find positions in shared memory, also when they make
+// stale rows. What the lanes have is added in one order: bits are the same.
 #pragma once
 
 #include "engine/device/parallel.h"
@@ -19,49 +19,76 @@ constexpr unsigned small_lanes = 32, small_stride = 8;
 constexpr std::uint32_t entries_of_round = 4 * small_lanes;
 /// Positions that a block of many systems has in shared memory: those of systems of so many.
 constexpr std::uint32_t small_staged = 2048;
+/// Positions that a thread tests beside one another. In shared memory there is one place between
+/// those of two threads, so that they read from different banks.
+constexpr std::uint32_t small_tested = 32;
+constexpr std::uint32_t staged_place(std::uint32_t k) { return k + k / small_tested; }
 
 /// Whether particles are within reach; also some that are further by up to 10^-6 of the longest
-/// edge. In a box without tilts coordinates become floats by additions: conversions take four times
-/// as long.
+/// edge.
 class NearTest {
  public:
   __device__ NearTest(const SmallRows& rows, const Position& p)
-      : p_(p), metric_(*rows.metric), reach2_(rows.reach2 + p.type() * rows.types) {
-    of_one_ = rows.types == 1;
-    quick_ = sizeof(Real) == 4 && !metric_.skewed;
-    // 512 units are 1.2e-7 of an edge; the constants below are exact to as much.
-    const Real slack =
-        Real(1e-6) * Real(4294967296.0) * std::max(metric_.xx, std::max(metric_.yy, metric_.zz));
-    more_ = quick_ ? slack * (2 * rows.longest + slack) : Real(0);
-    first_ = limit(0);
-  }
+      : p_(p), metric_(*rows.metric), reach2_(rows.reach2 + p.type() * rows.types) {}
   __device__ bool operator()(const Position& q) const {
-    const auto x = std::int32_t(p_.x - q.x), y = std::int32_t(p_.y - q.y),
-               z = std::int32_t(p_.z - q.z);
-    Real3 d;
-    if (quick_)
-      d = {scaled(x, metric_.xx), scaled(y, metric_.yy), scaled(z, metric_.zz)};
-    else
-      d = metric_.vector(x, y, z);
-    return dot(d, d) < (of_one_ ? first_ : limit(q.type()));
+    const Real3 d = metric_.vector(p_, q);
+    return dot(d, d) < reach2_[q.type()];
   }
 
  private:
-  __device__ Real limit(std::uint32_t type) const {
-    return reach2_[type] > Real(0) ? reach2_[type] + more_ : Real(0);
-  }
-  static __device__ Real scaled(std::int32_t d, Real unit) {
-    const float shifted = __int_as_float(0x4b400000 + (d >> 9));  // 1.5 · 2^23 + d/512
-    const Real s = Real(512) * unit;
-    return Real(shifted) * s - Real(12582912) * s;
-  }
-
   Position p_;
   Metric metric_;
   const Real* reach2_;
-  Real more_, first_;
-  bool of_one_, quick_;
 };
+
+/// The same in a box without tilts in single precision: coordinates become floats by additions, for
+/// conversions take four times as long.
+template <bool OneType>
+class QuickNearTest {
+ public:
+  __device__ QuickNearTest(const SmallRows& rows, const Position& p)
+      : p_(p), reach2_(rows.reach2 + p.type() * rows.types) {
+    const Metric metric = *rows.metric;
+    scale_ = {Real(512) * metric.xx, Real(512) * metric.yy, Real(512) * metric.zz};
+    begin_ = {-Real(shift) * scale_.x, -Real(shift) * scale_.y, -Real(shift) * scale_.z};
+    // 512 units are 1.2e-7 of an edge; the numbers here are exact to as much.
+    const Real slack =
+        Real(1e-6) * Real(4294967296.0) * std::max(metric.xx, std::max(metric.yy, metric.zz));
+    more_ = slack * (2 * rows.longest + slack);
+    first_ = limit(0);
+  }
+  __device__ bool operator()(const Position& q) const {
+    const Real x = along(p_.x - q.x, scale_.x, begin_.x), y = along(p_.y - q.y, scale_.y, begin_.y),
+               z = along(p_.z - q.z, scale_.z, begin_.z);
+    return x * x + y * y + z * z < (OneType ? first_ : limit(q.type()));
+  }
+
+ private:
+  static constexpr float shift = 12582912;  // 1.5 · 2^23
+  __device__ Real limit(std::uint32_t type) const {
+    return reach2_[type] > Real(0) ? reach2_[type] + more_ : Real(0);
+  }
+  static __device__ Real along(std::uint32_t difference, Real scale, Real begin) {
+    const float shifted = __int_as_float((std::int32_t(difference) >> 9) + 0x4b400000);
+    return multiply_add(Real(shifted), scale, begin);
+  }
+
+  Position p_;
+  const Real* reach2_;
+  Real3 scale_, begin_;
+  Real more_, first_;
+};
+
+/// make(test) with the test of particle p: each is a loop of its own.
+template <class Make>
+__device__ void with_near_test(const SmallRows& rows, const Position& p, const Make& make) {
+  if (sizeof(Real) == 8 || rows.metric->skewed)
+    make(NearTest(rows, p));
+  else if (rows.types == 1)
+    make(QuickNearTest<true>(rows, p));
+  else
+    make(QuickNearTest<false>(rows, p));
+}
 
 /// Behind the last entry of a row; of one thread.
 __device__ inline void end_row(const SmallRows& rows, std::uint32_t i, const Position& p,
@@ -71,47 +98,100 @@ __device__ inline void end_row(const SmallRows& rows, std::uint32_t i, const Pos
   if (found > rows.room) atomicMax(rows.words + 1, found);
 }
 
+/// In the row of particle `self`: entries first + k where bit k is set, behind `found` others and
+/// those of lanes before; how many there are then. Of all threads of a warp, of which `Lanes` are
+/// for one row.
+template <unsigned Lanes>
+__device__ std::uint32_t add_entries(const SmallRows& rows, std::uint32_t near, std::uint32_t first,
+                                     std::uint32_t self, std::uint32_t found) {
+  constexpr unsigned warp = 0xffffffffu;
+  if (rows.exclusions)
+    for (std::uint32_t left = near; left != 0; left &= left - 1) {
+      const auto k = std::uint32_t(__ffs(int(left))) - 1;
+      if (rows.exclusions.excludes(rows.id[self], rows.id[first + k])) near &= ~(1u << k);
+    }
+  const auto mine = std::uint32_t(__popc(near));
+  std::uint32_t until = mine;  // of this lane and those before
+  for (unsigned step = 1; step < Lanes; step *= 2) {
+    const std::uint32_t before = __shfl_up_sync(warp, until, step, Lanes);
+    if (threadIdx.x % Lanes >= step) until += before;
+  }
+  std::uint16_t* const row = rows.entries + std::int64_t(self) * rows.room;
+  std::uint32_t at = found + until - mine;
+  for (; near != 0; near &= near - 1, ++at)
+    if (at < rows.room) row[at] = std::uint16_t(first + std::uint32_t(__ffs(int(near))) - 1);
+  return found + __shfl_sync(warp, until, Lanes - 1, Lanes);
+}
+
+/// Makes the row of particle i with four threads beside one another, of a warp that makes eight
+/// rows. All positions are in shared memory at staged_place(), and behind them others, of types
+/// that there are, up to a multiple of small_tested.
+inline __device__ __noinline__ void make_row_of_four(const SmallRows& rows, const Position* staged,
+                                                     std::int64_t i, bool present) {
+  constexpr unsigned lanes = 4;
+  const auto n = std::uint32_t(rows.particles), self = std::uint32_t(i);
+  const Position p = staged[staged_place(self)];
+  with_near_test(rows, p, [&](const auto& is_near) {
+    std::uint32_t found = 0;
+    for (std::uint32_t first = 0; first < n; first += lanes * small_tested) {
+      const std::uint32_t mine = first + threadIdx.x % lanes * small_tested;
+      std::uint32_t near = 0;
+      if (mine < n) {
+        const Position* const q = staged + staged_place(mine);
+#pragma unroll 8
+        for (std::uint32_t k = 0; k < small_tested; ++k) near |= is_near(q[k]) ? 1u << k : 0u;
+        if (n - mine < small_tested) near &= (1u << (n - mine)) - 1;
+        const std::uint32_t at = self - mine;
+        if (at < small_tested) near &= ~(1u << at);
+      }
+      found = add_entries<lanes>(rows, present ? near : 0, mine, self, found);
+    }
+    if (present && threadIdx.x % lanes == 0) end_row(rows, self, p, found);
+  });
+}
+
 /// Makes the row of particle i, with the threads of a warp, all of which are here.
 inline __device__ __noinline__ void make_row(const SmallRows& rows, std::int64_t i, bool present) {
   constexpr unsigned warp = 0xffffffffu;
   constexpr unsigned at_once = 4;  // positions on their way
   const unsigned lane = threadIdx.x % 32, before = (1u << lane) - 1;
   const Position p = rows.position[i];
-  const NearTest is_near(rows, p);
   std::uint16_t* const row = rows.entries + i * rows.room;
   const auto n = std::uint32_t(rows.particles), self = std::uint32_t(i);
-  std::uint32_t found = 0;
-  for (std::uint32_t first = 0; first < n; first += at_once * 32) {
-    Position q[at_once];
-    bool near[at_once];
+  with_near_test(rows, p, [&](const auto& is_near) {
+    std::uint32_t found = 0;
+    for (std::uint32_t first = 0; first < n; first += at_once * 32) {
+      Position q[at_once];
+      bool near[at_once];
 #pragma unroll
-    for (unsigned k = 0; k < at_once; ++k) {
-      const std::uint32_t j = first + k * 32 + lane;
-      q[k] = rows.position[j < n ? j : self];
-    }
+      for (unsigned k = 0; k < at_once; ++k) {
+        const std::uint32_t j = first + k * 32 + lane;
+        q[k] = rows.position[j < n ? j : self];
+      }
 #pragma unroll
-    for (unsigned k = 0; k < at_once; ++k) {
-      const std::uint32_t j = first + k * 32 + lane;
-      near[k] = is_near(q[k]) && j < n && j != self && present;
-      if (near[k] && rows.exclusions)
-        near[k] = !rows.exclusions.excludes(rows.id[self], rows.id[j]);
-    }
+      for (unsigned k = 0; k < at_once; ++k) {
+        const std::uint32_t j = first + k * 32 + lane;
+        near[k] = is_near(q[k]) && j < n && j != self && present;
+        if (near[k] && rows.exclusions)
+          near[k] = !rows.exclusions.excludes(rows.id[self], rows.id[j]);
+      }
 #pragma unroll
-    for (unsigned k = 0; k < at_once; ++k) {
-      const unsigned hits = __ballot_sync(warp, near[k]);
-      const std::uint32_t at = found + unsigned(__popc(hits & before));
-      if (near[k] && at < rows.room) row[at] = std::uint16_t(first + k * 32 + lane);
-      found += unsigned(__popc(hits));
+      for (unsigned k = 0; k < at_once; ++k) {
+        const unsigned hits = __ballot_sync(warp, near[k]);
+        const std::uint32_t at = found + unsigned(__popc(hits & before));
+        if (near[k] && at < rows.room) row[at] = std::uint16_t(first + k * 32 + lane);
+        found += unsigned(__popc(hits));
+      }
     }
-  }
-  if (present && lane == 0) end_row(rows, self, p, found);
+    if (present && lane == 0) end_row(rows, self, p, found);
+  });
 }
 
 /// Behind the rows of a block: the last one says that lists are built. Of all threads.
-__device__ inline void finish_rows(const SmallRows& rows, unsigned blocks) {
+__device__ inline void finish_rows(const SmallRows& rows, unsigned blocks, unsigned of_these = 1) {
   __threadfence();
   __syncthreads();
-  if (threadIdx.x != 0 || atomicAdd(rows.words, 1u) + 1 != blocks) return;
+  if (threadIdx.x != 0 || atomicAdd(rows.words, of_these) + of_these != blocks) return;
   rows.words[0] = 0;
   if (atomicMax(rows.words + 1, 0u) > rows.room) {
     *rows.halt = 1;
@@ -173,44 +253,71 @@ struct SmallLoop {
   }
 };
 
-/// Of many systems: four threads to a row, and all positions in the shared memory of each block.
+/// Of many systems: four threads to a row, and all positions in the shared memory of a block. Makes
+/// stale rows.
 template <class Body>
 struct SmallLoopOfMany {
   static constexpr int threads = 256;
-  static constexpr bool differ = true;  // a block does enough
+  static constexpr unsigned resident = 4, most_in_turn = 2;
   static constexpr unsigned of_row = 4, particles = unsigned(threads) / of_row;
   Body body;
   SmallRows rows;
 
-  __device__ void run(unsigned block, unsigned) const {
-    __shared__ Position staged[small_staged];
+  __device__ void run_several(unsigned first, unsigned last, unsigned blocks) const {
+    __shared__ Position staged[staged_place(small_staged)];
     if (begin_kernel(rows.halt)) return;
-    const Position* const position = rows.position;
+    const std::uint32_t stale = *rows.flag;
     const auto n = std::uint32_t(rows.particles);
     const bool has_room = n <= small_staged;
-    for (std::uint32_t k = threadIdx.x; has_room && k < n; k += unsigned(threads))
-      staged[k] = position[k];
+    // As many as are tested at a time: one of them is there more than once.
+    const std::uint32_t whole = has_room ? (n + small_tested - 1) / small_tested * small_tested : 0;
+    for (std::uint32_t k = threadIdx.x; k < whole; k += unsigned(threads))
+      staged[staged_place(k)] = rows.position[k < n ? k : 0];
     __syncthreads();
+    for (unsigned block = first; stale && block < last; ++block) make_rows(staged, has_room, block);
+#pragma unroll 1
+    for (unsigned block = first; block < last; ++block) add_up(staged, has_room, block);
+    if (stale) finish_rows(rows, blocks, last - first);
+  }
+
+ private:
+  __device__ void make_rows(const Position* staged, bool has_room, unsigned block) const {
+    const std::int64_t first = rows.own.begin + block * particles;
+    const auto in_range = [&](std::int64_t i) { return i < rows.own.end; };
+    if (has_room) {
+      const std::int64_t i = first + threadIdx.x / of_row;
+      make_row_of_four(rows, staged, in_range(i) ? i : rows.own.begin, in_range(i));
+    } else {
+      constexpr unsigned of_warp = 32 / of_row;  // rows that it uses
+      for (unsigned k = 0; k < of_warp; ++k) {
+        const std::int64_t i = first + threadIdx.x / 32 * of_warp + k;
+        make_row(rows, in_range(i) ? i : rows.own.begin, in_range(i));
+      }
+    }
+    __syncwarp();
+  }
+
+  __device__ __forceinline__ void add_up(const Position* staged, bool has_room,
+                                         unsigned block) const {
     const Metric metric = *rows.metric;
     std::int64_t i = rows.own.begin + block * particles + threadIdx.x / of_row;
     const bool present = i < rows.own.end;  // the threads of a warp stay together for shuffles
     if (!present) i = rows.own.begin;
     Real sum[Body::sums];
     if (has_room)
-      add_up<4>(metric, i, present, sum, [&](std::uint32_t j) { return staged[j]; });
+      add_row<4>(metric, i, present, sum, [&](std::uint32_t j) { return staged[staged_place(j)]; });
     else
-      add_up<1>(metric, i, present, sum, [&](std::uint32_t j) { return position[j]; });
+      add_row<1>(metric, i, present, sum, [&](std::uint32_t j) { return rows.position[j]; });
     for (int step = int(of_row) / 2; step > 0; step /= 2)
       for (int c = 0; c < Body::sums; ++c) sum[c] += __shfl_xor_sync(0xffffffffu, sum[c], step);
     if (present && threadIdx.x % of_row == 0) body.store(i, sum);
   }
 
- private:
   /// Of the lanes `sub` and `sub` + 4 of the first eight, and of those that are eight apart.
   template <int Unroll, class PositionOf>
-  __device__ __forceinline__ void add_up(const Metric& metric, std::int64_t i, bool present,
-                                         Real (&sum)[Body::sums],
-                                         const PositionOf& position_of) const {
+  __device__ __forceinline__ void add_row(const Metric& metric, std::int64_t i, bool present,
+                                          Real (&sum)[Body::sums],
+                                          const PositionOf& position_of) const {
     const auto own = body.own(i);
     const Position p = position_of(std::uint32_t(i));
     const std::uint32_t count = present ? rows.count[i] : 0;

@@ -1,6 +1,9 @@
 #include "neighbor/tiles/direct_tiles.h"
 
+#include <algorithm>
+
 #include "engine/domain/decomposition.h"
+#include "engine/system/configuration.h"
 
 namespace perrin {
 
@@ -14,7 +17,8 @@ TileBricks::Use use_for(const std::string& interaction_sorting) {
 }  // namespace
 
 DirectTiles::DirectTiles(const TraversalInput& input)
-    : bricks_(input, use_for(input.settings.interaction_sorting)) {
+    : bricks_(input, use_for(input.settings.interaction_sorting)),
+      counts_(std::ranges::any_of(input.particles.types, is_absent)) {
   if (!fits()) return;
   if (bricks_.use() == TileBricks::Use::axes)
     orders_ = AxisOrders(input.particles, bricks_.geometry());
@@ -29,7 +33,7 @@ void DirectTiles::sort(const StepSort& step) {
     return make_orders();
   }
   const bool together = decomposition_of(bricks_.particles().device()).several();
-  if (together) sort_.count();  // those of other processes, too
+  if (together || counts_) sort_.count();  // those of other processes, too
   if (step.may_exchange)
     sort_.sort_exchanging();
   else

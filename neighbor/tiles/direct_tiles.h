@@ -20,8 +20,9 @@ class DirectTiles {
 
   explicit DirectTiles(const TraversalInput& input);
   bool fits() const { return bricks_.fits(); }
-  /// To be called for every particle, once, before sort().
-  TileCounter counter() { return sort_.counter(); }
+  /// To be called for every particle, once, before sort(). Where some are not there, which nobody
+  /// moves, sort() counts them all itself.
+  TileCounter counter() { return counts_ ? TileCounter{} : sort_.counter(); }
   /// Sorts the particles in memory. Device work only.
   void sort(const StepSort& step);
   bool enlarge();
@@ -47,6 +48,7 @@ class DirectTiles {
 
   TileBricks bricks_;
   TileSort sort_;
+  bool counts_ = false;
   TileGhosts ghosts_;
   AxisOrders orders_;
 };

@@ -212,6 +212,8 @@ struct AnyBatch final : BatchReplay {
   bool comes_between(int) override { return false; }
   void fetch(int, void*, const void*, std::size_t) override {}
   Seen look(int, const std::uint64_t*, const std::uint32_t*) override { return {}; }
+  bool put(int, std::uint32_t*, std::uint32_t) override { return false; }
+  void settle(int) override {}
   void works_alone(int) override {}
   void forget(int) override {}
 };
