@@ -3,10 +3,11 @@
 Lennard-Jones crystal of density 0.8442 that melts, T 1.44, shifted forces, cut-off 2.5, time step
 0.004. Needs an NVIDIA GPU, numba and gamdpy. A line of JSON each:
 
-    gamdpy_lj.py [--steps N] [EDGE…]
+    gamdpy_lj.py [--steps N] [--no-tuning] [EDGE…]
 
 EDGE: cells of the lattice along an edge, 4 EDGE³ particles. gamdpy tunes itself first
-(Simulation.autotune()); the rate is that of its own clock, without the time between blocks."""
+(Simulation.autotune(), which compiles some dozens of kernels); the rate is that of its own clock,
+without the time between blocks. "plan": what it has chosen."""
 import argparse
 import contextlib
 import json
@@ -18,7 +19,8 @@ numpy.row_stack = numpy.vstack  # gamdpy 0.8.3 has the name before numpy 2.5
 import gamdpy as gp  # noqa: E402
 
 
-def rate(edge, steps, blocks=8):
+def rate(edge, steps, tuning, blocks=8):
+    """Steps a second and the plan of the kernels."""
     configuration = gp.Configuration(D=3)
     configuration.make_lattice(gp.unit_cells.FCC, cells=[edge] * 3, rho=0.8442)
     configuration["m"] = 1.0
@@ -30,7 +32,8 @@ def rate(edge, steps, blocks=8):
                                storage="memory")
     with contextlib.redirect_stdout(sys.stderr):
         try:
-            simulation.autotune()
+            if tuning:
+                simulation.autotune()
         except Exception as error:
             print("not tuned:", error)
         for _ in simulation.run_timeblocks():  # it melts
@@ -38,18 +41,25 @@ def rate(edge, steps, blocks=8):
         for _ in simulation.run_timeblocks():
             pass
     seconds = numpy.sum(simulation.timing_numba_blocks) / 1000
-    return simulation.last_num_blocks * simulation.steps_per_block / seconds
+    steps = simulation.last_num_blocks * simulation.steps_per_block
+    return steps / seconds, simulation.compute_plan
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--steps", type=int, default=100000)
+    parser.add_argument("--no-tuning", action="store_true", help="gamdpy's first guess")
     parser.add_argument("edges", nargs="*", type=int, default=[5, 6, 8, 10, 16, 25])
     options = parser.parse_args()
     for edge in options.edges:
-        print(json.dumps({"program": "gamdpy", "version": getattr(gp, "__version__", "?"),
-                          "particles": 4 * edge ** 3,
-                          "steps_per_s": round(float(rate(edge, options.steps)))}), flush=True)
+        row = {"program": "gamdpy", "version": getattr(gp, "__version__", "?"),
+               "particles": 4 * edge ** 3, "tuned": not options.no_tuning}
+        try:
+            steps, plan = rate(edge, options.steps, not options.no_tuning)
+            row.update(steps_per_s=round(float(steps)), plan=str(plan))
+        except Exception as error:  # the others go on
+            row["error"] = f"{type(error).__name__}: {error}"[:300]
+        print(json.dumps(row), flush=True)
 
 
 if __name__ == "__main__":
