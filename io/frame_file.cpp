@@ -4,6 +4,7 @@
 
 #include "engine/base/error.h"
 #include "engine/system/changed_since.h"
+#include "io/continued_file.h"
 #include "io/hdf5.h"
 #include "io/journal.h"
 
@@ -16,9 +17,7 @@ void check_layout(const std::string& path, hsize_t n, const H5mdLayout& layout) 
   const File file = File::read(path);
   const Node& root = file.root();
   const auto need = [&](bool good, const std::string& what) {
-    if (!good)
-      throw UserError(fmt::format(
-          "{}: cannot be continued: {}: it is not the file of this observer", path, what));
+    if (!good) refuse_to_continue(path, what);
   };
   const std::string all = "particles/all/";
   need(root.has(all + "position/value"), "it has no /" + all + "position/value");

@@ -8,6 +8,7 @@
 
 #include "engine/base/error.h"
 #include "engine/system/changed_since.h"
+#include "io/continued_file.h"
 #include "io/file_orientations.h"
 #include "io/gsd_chunks.h"
 #include "io/new_file.h"
@@ -233,9 +234,7 @@ void check_layout(const std::string& path, std::size_t n, const GsdLayout& layou
   const RawFile<UserError> file(path, O_RDONLY);
   const Contents contents(path, file);
   const auto need = [&](bool good, const std::string& what) {
-    if (!good)
-      throw UserError(fmt::format(
-          "{}: cannot be continued: {}: it is not the file of this observer", path, what));
+    if (!good) refuse_to_continue(path, what);
   };
   need(contents.header.schema_version == header_of(layout.fine).schema_version,
        fmt::format("it is not in {} precision", layout.fine ? "double" : "single"));

@@ -6,6 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/dynamics/observation.h"
 #include "engine/system/changed_since.h"
+#include "io/continued_file.h"
 #include "io/hdf5.h"
 #include "io/journal.h"
 
@@ -16,10 +17,7 @@ namespace {
 void check_columns(const std::string& path, const std::vector<ObservableColumn>& columns) {
   finish_changes(path);
   const File file = File::read(path);
-  const auto refuse = [&](const std::string& what) {
-    throw UserError(fmt::format("{}: cannot be continued: {}: it is not the file of this observer",
-                                path, what));
-  };
+  const auto refuse = [&](const std::string& what) { refuse_to_continue(path, what); };
   if (!file.root().has("observables")) refuse("it has no /observables");
   const Node group = file.root().open("observables");
   for (const ObservableColumn& column : columns) {

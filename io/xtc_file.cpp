@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "io/continued_file.h"
 #include "io/file_units.h"
 #include "io/new_file.h"
 #include "io/text_file.h"
@@ -22,10 +23,7 @@ static void check_particles(const std::string& path, std::size_t n) {
   std::uint32_t particles = 0;  // the second word, its highest byte first
   for (std::size_t k = 4; k < 8; ++k) particles = particles << 8 | head[k];
   if (particles != n)
-    throw UserError(
-        fmt::format("{}: cannot be continued: it has {} particles, expected {}: it is "
-                    "not the file of this observer",
-                    path, particles, n));
+    refuse_to_continue(path, fmt::format("it has {} particles, expected {}", particles, n));
 }
 
 void XtcAppender::create(const std::string& path, bool overwrite) {
