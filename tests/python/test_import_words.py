@@ -111,6 +111,24 @@ def test_uncharged_types_of_a_hybrid(tmp_path):
     assert not result.not_understood, result.not_understood
 
 
+LONG = "lj/cut/coul/long 2\nkspace_style ewald 1e-5"
+
+
+def test_charges_that_are_not_neutral(tmp_path):
+    """LAMMPS adds a uniform background; Perrin refused the job."""
+    text = CHARGED % (LONG, "pair_coeff * * 1 1")
+    result = job_of(tmp_path, text)
+    assert not result.not_understood, result.not_understood
+    assert result.job["forces"][0]["net_charge"] == "background"
+    assert any("uniform charge" in why for _, why in result.changed)
+    even = job_of(tmp_path, text.replace("1*70 type 2", "1*95 type 2").replace(
+        "set type 2 charge -1", "set type 2 charge -1\nset atom 190 charge 1"))
+    assert sum("net_charge" in force for force in even.job["forces"]) == 0
+    flat = job_of(tmp_path, text.replace("units lj", "units lj\nboundary p p f").replace(
+        "1e-5", "1e-5\nkspace_modify slab 3.0"))
+    assert "do not add up to 0" in told(flat)[0]
+
+
 def test_deform_beside_a_barostat(tmp_path):
     """Perrin refused the job of which the importer had said that every line was in it."""
     result = job_of(tmp_path, liquid("unfix 1\nfix 1 all npt temp 1 1 1 y 0 0 5 z 0 0 5\n"
