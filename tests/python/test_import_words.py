@@ -1,5 +1,5 @@
-"""`perrin import lammps`: words of commands that scripts of users have, against LAMMPS's manual and,
-where a number says so, LAMMPS 22 Jul 2025. Nothing is run."""
+"""`perrin import lammps`: words of commands that scripts of users have, against LAMMPS's manual
+and, where a number says so, LAMMPS 22 Jul 2025. Nothing is run."""
 import math
 
 import numpy as np

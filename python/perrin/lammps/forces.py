@@ -58,8 +58,8 @@ class HybridCharges:
             return []
         kinds = self.charged()
         left = [(i, j) for i in kinds for j in kinds if i <= j and (i, j) not in self.pairs]
-        return [f"charges of particles of the types {i} and {j}, which have none of their own style "
-                "in the hybrid: in a job all charges act on each other" for i, j in left[:1]]
+        return [f"charges of particles of the types {i} and {j}, whose style in the hybrid has "
+                "none: in a job all charges act on each other" for i, j in left[:1]]
 
     def charged(self):
         """Types of particles with charges."""
