@@ -312,7 +312,11 @@ void check_command(const CLI::App& app, const std::string& word) {
   std::vector<std::string> known;
   for (const CLI::App* command : app.get_subcommands({})) known.push_back(command->get_name());
   if (std::ranges::count(known, word) == 0)
-    throw UserError(fmt::format("perrin: unknown command \"{}\"; {}", word, suggest(word, known)));
+    throw UserError(fmt::format(
+        "perrin: unknown command \"{}\"; {}", word,
+        word == "import" ? "it is one of the wheel; with another installation of the module: "
+                           "python3 -m perrin import (docs/guide/import.md)"
+                         : suggest(word, known)));
 }
 
 Outcome run_command_line(int argc, char** argv) {

@@ -230,7 +230,7 @@ def test_dumps(tmp_path):
     ("molecule two bent.mol bent.mol", "expected one file"),
     ("molecule two nothing.mol", "the file nothing.mol is not there"),
     ("molecule two bent.mol scale 2", "molecule with scale"),
-    ("create_atoms 1 box basis 1 2", "create_atoms with the keyword basis"),
+    ("create_atoms 1 box subset 9 2", "create_atoms with the keyword subset"),
     ("fix 7 all gcmc 10 10 0 0 77 1 1 1 mol bent", "fix gcmc of molecules"),
     ("fix 8 all deposit 10 0 10 77 mol bent", "fix deposit")])
 def test_templates_that_are_listed(tmp_path, line, said):

@@ -16,6 +16,8 @@ import tempfile
 import unittest
 
 PERRIN = sys.argv[1]
+PHRASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..",
+                       "docs/guide/phrase-book.md")
 JOB = {
     "seed": 1, "system": {"type": "lattice", "density": 0.5, "cells": [5, 5, 5]},
     "forces": [{"type": "lennard_jones", "cutoff": 2.5,
@@ -43,6 +45,9 @@ WORDS = {
     "system": {"fcc": "lattice", "polymer": "chains", "read_data": "file",
                "packmol": "parts", "solvent": "parts"},
 }
+
+# Words of the phrase book that say too little alone: parts of a row, names of programs.
+NOT_ALONE = {"LAMMPS", "OpenMM", "ESPResSo", "Step", "System"}
 
 
 class Words(unittest.TestCase):
@@ -81,6 +86,28 @@ class Words(unittest.TestCase):
                                     self.write(job))
                 self.assertEqual(len(said.splitlines()), 1, said)
         self.refused("bussi", "help", "nvt")
+
+    def test_words_of_the_phrase_book(self):
+        """docs/guide/phrase-book.md says that `perrin help WORD` answers; the word alone, or as
+        Python has it."""
+        with open(PHRASES, encoding="utf-8") as book:
+            rows = [row.split("|")[1] for row in book if row.startswith("| ") and
+                    row.count("|") == 3]
+        first = re.compile(r"^(\S+_style|fix|compute|…|with the thermostat|mode) +")
+        words = [first.sub("", word.strip()) for row in rows for word in re.split("[,;+]", row)]
+        words = {word for word in words if re.fullmatch(r"[A-Za-z][\w./]*", word)}
+        self.assertGreater(len(words), 150)
+        words, silent = sorted(words - NOT_ALONE), []
+        for first in range(0, len(words), 40):  # the answers of `help`, many in one process
+            some = words[first:first + 40]
+            _, _, said = self.perrin("validate", self.write(
+                {**JOB, "forces": [{"type": word} for word in some]}))
+            told = re.findall(r"forces\[(\d+)\](.*)", said)
+            self.assertGreater(len(told), len(some) / 2, said)
+            silent += [some[int(k)] for k, text in told if "expected one of" in text]
+        self.assertEqual(silent, [])
+        self.assertIn("dihedral_opls", self.perrin("help", "md.dihedral.OPLS")[2])
+        self.refused("python3 -m perrin import", "import", "lammps", "in.melt")
 
     def test_plugins_that_are_not_there(self):
         """Where only the engine is built, every type of a shipped plug-in names it."""

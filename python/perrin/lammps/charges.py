@@ -62,6 +62,17 @@ class Charges:
         self.charges = {}
 
 
+def net_charge(script):
+    """Of all particles at the start; 0 where it is not known. LAMMPS warns of another, and adds a
+    uniform background."""
+    try:
+        start = script.start
+    except NotUnderstood:
+        return 0.0
+    return float(start.get("charge").sum() + sum(
+        value * (start.type == int(kind)).sum() for kind, value in script.charges.items()))
+
+
 def uncharged(style):
     """(style of what is not charges, kind of sum over charges); None where there is none."""
     match = SPLIT.match(style)
@@ -93,6 +104,14 @@ def charge_force(script, kind, own, cutoff):
         if script.kspace_style in FOR_DIPOLES:
             raise NotUnderstood(f"kspace_style {script.kspace_style} of charges")
         made = {"type": "ewald", "cutoff": number(cutoff), **script.kspace}
+        if abs(net_charge(script)) > 1e-6:
+            if script.slab is not None:
+                raise NotUnderstood("kspace_modify slab of charges that do not add up to 0: their "
+                                    "dipole depends on the origin")
+            made["net_charge"] = "background"
+            script.result.changed.append((script.pairs.lines[-1], "charges do not add up to 0: the "
+                                          "uniform charge that makes the system neutral is in the "
+                                          "pressure, in LAMMPS in the energy alone"))
         if script.slab is not None:
             made["slab"] = number(script.slab)
     elif kind in ("dsf", "wolf"):

@@ -136,7 +136,9 @@ class Script(System, Boxes, Groups, Styles, Charges, Linking, Molecules, Replica
             if command in NO_EFFECT:
                 self.result.no_effect.append(line)
                 return
-            if command not in RAW:
+            if command == "fix" and text.split()[3:4] == ["print"]:  # its text, at each step
+                text = self.variables.substitute_outside(text)
+            elif command not in RAW:
                 text = self.variables.substitute(text)
             self.command(text.split() if command == "variable" else split(text), line)
         except NotUnderstood as error:

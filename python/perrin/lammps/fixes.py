@@ -1,4 +1,6 @@
 """Fixes of LAMMPS that move particles or hold them: the integrator of a stage, and its fields."""
+import math
+
 from perrin.importing.lines import NotUnderstood
 from perrin.importing.write import Commented
 from perrin.lammps.aniso import oriented, rotational_frictions
@@ -19,7 +21,7 @@ BATHS = ("langevin", "temp/csvr", "temp/berendsen", "temp/rescale", "press/beren
 RIGID = ("rigid", "rigid/small", "rigid/nve", "rigid/nve/small", "rigid/nvt", "rigid/nvt/small",
          "rigid/npt", "rigid/npt/small", "rigid/nph", "rigid/nph/small")
 MOVING = tuple(k + of for of in ("", "/sphere", "/asphere")
-               for k in ("nve", "nvt", "npt", "nph", "brownian")) + ("nvt/sllod",)
+               for k in ("nve", "nvt", "npt", "nph", "brownian")) + ("nvt/sllod", "nve/limit")
 
 
 TILTS = ("xy", "xz", "yz")
@@ -28,6 +30,10 @@ TILTS = ("xy", "xz", "yz")
 class Fix:
     def __init__(self, line, group, style, words):
         self.line, self.group, self.style, self.words = line, group, style, words
+
+
+def has_barostat(fix):
+    return fix.style == "press/berendsen" or "npt" in fix.style or "nph" in fix.style
 
 
 def options(words, counts):
@@ -366,9 +372,10 @@ def at_rest(script, moved, line):
 def deformation(script, fix, timestep, steps):
     """`deform` of a stage from fix deform, and the box at its end; None where the box before is
     not known."""
-    words, made, after = list(fix.words[1:]), {}, {}
+    words, made, after, kept = list(fix.words[1:]), {}, {}, []
     scale = dict.fromkeys("xyz", 1.0) if script.lattice is None or ["units", "box"] in [
         words[k:k + 2] for k in range(len(words))] else dict(zip("xyz", script.lattice.spacing))
+    forms = set()
 
     def length(axis):
         return script.number(words.pop(0)) * scale[axis]
@@ -385,13 +392,18 @@ def deformation(script, fix, timestep, steps):
         if axis not in ("x", "y", "z"):
             raise NotUnderstood(f"fix deform {axis}")
         how, time = words.pop(0), steps * timestep
+        if how == "volume":
+            kept.append(axis)
+            continue
+        forms.add("exponential" if how == "trate" else "linear")
         low, high = (0.0, 0.0) if how == "final" else script.box[axis]
         if how in ("final", "delta"):
             low, high = low + length(axis), high + length(axis)
-        elif how in ("scale", "vel", "erate"):
+        elif how in ("scale", "vel", "erate", "trate"):
             long = high - low
             long = long * script.number(words.pop(0)) if how == "scale" else \
                 long + length(axis) * time if how == "vel" else \
+                long * math.exp(script.number(words.pop(0)) * time) if how == "trate" else \
                 long * (1 + script.number(words.pop(0)) * time)
             low, high = (low + high - long) / 2, (low + high + long) / 2
         else:
@@ -399,6 +411,35 @@ def deformation(script, fix, timestep, steps):
         after[axis] = low, high
         if after[axis][1] <= after[axis][0]:
             raise NotUnderstood("fix deform to a box without volume")
-        made[axis] = after[axis][1] - after[axis][0]
+    if len(forms) > 1:
+        raise NotUnderstood("fix deform of an axis by trate beside others: a stage has one form")
+    if kept:
+        after.update(at_same_volume(script, fix, after, kept, "linear" in forms))
+    made.update({axis: high - low for axis, (low, high) in sorted(after.items())})
+    if forms == {"exponential"}:
+        made["form"] = "exponential"
     made.setdefault("remap_velocities", False)
     return made, {**script.box, **after} if script.open_box is None else None
+
+
+def at_same_volume(script, fix, after, kept, linear):
+    """Edges of `volume`, about their middle, at the end of a run; others than one share the change.
+    On the way the job's edges go linearly, those of LAMMPS as the volume says."""
+    def long(edges):
+        return edges[1] - edges[0]
+
+    if not after:
+        raise NotUnderstood("fix deform volume without an axis that changes")
+    stretch = math.prod(long(edges) / long(script.box[axis]) for axis, edges in after.items())
+    one, made = stretch ** (-1 / len(kept)), {}
+    for axis in kept:
+        low, high = script.box[axis]
+        middle, half = (low + high) / 2, (high - low) / 2 * one
+        made[axis] = middle - half, middle + half
+    off = max(abs(math.prod(1 + (long(edges) / long(script.box[axis]) - 1) * k / 50
+                            for axis, edges in {**after, **made}.items()) - 1) for k in range(51))
+    if linear and off > 1e-6:
+        script.result.changed.append((fix.line, "edges change linearly in time: the volume is that "
+                                      "of LAMMPS at both ends of a run, and differs on the way by "
+                                      f"up to {100 * off:.2g} %"))
+    return made

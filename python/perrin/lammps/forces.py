@@ -7,6 +7,7 @@ import re
 from perrin.importing.lines import NotUnderstood
 from perrin.lammps import aniso, charmm, colloid, gromacs
 from perrin.lammps.charges import charge_force, separated, uncharged
+from perrin.lammps.special import of_charges
 
 SUFFIX = re.compile(r"/(omp|opt|gpu|kk|intel)$")
 
@@ -26,6 +27,49 @@ def several(text, count):
 
 
 DEFAULTS = {"shift": "no", "tail": "no", "mix": "geometric"}  # of pair_modify
+
+
+class HybridCharges:
+    """Sums over charges of the styles of a hybrid: each acts between the pairs of types of its
+    style, in a job one acts between all charges."""
+
+    def __init__(self, script):
+        self.script, self.forces, self.pairs = script, [], set()
+
+    def new(self, made, pairs):
+        """Forces of a style with these pairs of types, without a sum that is there already."""
+        mine = [force for force, _ in made if of_charges(force)]
+        if not mine:
+            return made
+        if self.forces and mine != self.forces:
+            raise NotUnderstood("charges of two styles of a hybrid with other settings: in a job "
+                                "one force acts between all charges")
+        if self.pairs & pairs:
+            raise NotUnderstood("two styles of a hybrid with charges of the same pair of types")
+        self.pairs |= pairs
+        if not self.forces:
+            self.forces = mine
+            return made
+        return [(force, note) for force, note in made if not of_charges(force)]
+
+    def missing(self):
+        """Why this is not what the script says, where types with charges are left out."""
+        if not self.forces:
+            return []
+        kinds = self.charged()
+        left = [(i, j) for i in kinds for j in kinds if i <= j and (i, j) not in self.pairs]
+        return [f"charges of particles of the types {i} and {j}, whose style in the hybrid has "
+                "none: in a job all charges act on each other" for i, j in left[:1]]
+
+    def charged(self):
+        """Types of particles with charges."""
+        script = self.script
+        made = {int(kind) for kind, value in script.charges.items() if value}
+        try:
+            made |= set(script.start.type[script.start.get("charge") != 0].tolist())
+        except NotUnderstood:  # of a style whose rows are not read
+            return list(range(1, script.types + 1))
+        return sorted(made)
 
 
 class Pairs:
@@ -108,17 +152,21 @@ class Pairs:
 
     def forces(self, script):
         """[(force, note or None)] of all styles, and reasons why one has none."""
-        made, failed = [], []
+        made, failed, charges = [], [], HybridCharges(script)
         for index, (style, settings) in enumerate(self.styles):
             table = {(i, j): words for (k, i, j), words in self.coefficients.items() if k == index}
             try:
-                if style not in ("none", "zero"):
-                    made += self.of_style(script, style, settings, table)
+                if style in ("none", "zero"):
+                    continue
+                own = self.of_style(script, style, settings, table)
+                if self.mixed:
+                    own = charges.new(own, {*table, *self.mixable(table, script.types)})
+                made += own
             except NotUnderstood as error:
                 failed.append(str(error))
             except (IndexError, ValueError, KeyError) as error:
                 failed.append(f"pair_style {style}: words are missing or wrong ({error!r})")
-        return made, failed
+        return made, failed + charges.missing()
 
     def mixable(self, table, types):
         """Pairs that a hybrid leaves to mixing: nobody names them, and both types have the same

@@ -10,6 +10,30 @@ from perrin.importing.write import Commented
 from perrin.lammps import forces
 
 
+COMPARED = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal,
+            "==": np.equal, "!=": np.not_equal,
+            "<>": lambda of, low, high: (of >= low) & (of <= high)}
+
+
+def numbered(words):
+    """Numbers of `group` that 7, 3:9 or 3:9:2 name, as numbers and [first, last]."""
+    made = []
+    for word in words:
+        if not re.fullmatch(r"\d+(:\d+){0,2}", word):
+            raise NotUnderstood(f"a group of {word!r}: expected numbers, as 7, 3:9 or 3:9:2")
+        first, last, step = ([int(v) for v in word.split(":")] + [None, None])[:3]
+        if step:
+            made += range(first, last + 1, step)
+        else:
+            made.append(first if last is None else [first, last])
+    return made
+
+
+def expanded(entries):
+    return [v for entry in entries
+            for v in (range(entry[0], entry[1] + 1) if isinstance(entry, list) else [entry])]
+
+
 class Groups:
     """A part of perrin.lammps.convert.Script, whose members it uses."""
 
@@ -72,15 +96,12 @@ class Groups:
 
     def definition(self, name, style, rest, line):
         if style == "type":
-            if rest[0] in ("<", "<=", ">", ">=", "<>", "==", "!="):
-                test = {"<": lambda t, a: t < a, "<=": lambda t, a: t <= a, ">": lambda t, a: t > a,
-                        ">=": lambda t, a: t >= a, "==": lambda t, a: t == a,
-                        "!=": lambda t, a: t != a,
-                        "<>": lambda t, a, b=None: a <= t <= b}[rest[0]]
-                bounds = [int(w) for w in rest[1:]]
-                kinds = [t for t in range(1, self.types + 1) if test(t, *bounds)]
+            kinds = np.arange(1, self.types + 1)
+            if rest[0] in COMPARED:
+                kinds = kinds[COMPARED[rest[0]](kinds, *map(int, rest[1:]))]
             else:
-                kinds = [t for w in rest for t in forces.several(w.replace(":", "*"), self.types)]
+                kinds = [t for w in rest for t in (
+                    forces.several(w, self.types) if "*" in w else expanded(numbered([w])))]
             return {"types": [str(t) for t in kinds]}
         if style in ("id", "molecule"):
             return self.by_number(style, rest)
@@ -97,13 +118,14 @@ class Groups:
         return {"unknown": f"the group {name}, by {style}"}
 
     def by_number(self, style, rest):
-        if rest[0] == "<>":
-            rest = [f"{rest[1]}:{rest[2]}"]
-        if not all(re.fullmatch(r"\d+(:\d+)?", w) for w in rest):
-            raise NotUnderstood(f"group by {style} with {' '.join(rest)}")
-        key, first = ("ids", 1) if style == "id" else ("molecules", 0)
-        made = {key: [  # ids of a job count from 0
-            [int(v) - first for v in w.split(":")] if ":" in w else int(w) - first for w in rest]}
+        key, first = ("ids", 1) if style == "id" else ("molecules", 0)  # ids of a job are from 0
+        if rest[0] in COMPARED:
+            of = self.start.numbers() if style == "id" else self.start.get("molecule")
+            of = np.unique(of[COMPARED[rest[0]](of, *map(int, rest[1:]))])
+            made = {key: ranges(of - first)}
+        else:
+            made = {key: [[v - first for v in entry] if isinstance(entry, list) else entry - first
+                          for entry in numbered(rest)]}
         if style == "molecule" and self.data is not None and any(
                 (entry[0] if isinstance(entry, list) else entry) == 0
                 for entry in made["molecules"]):  # in a job these are no molecule

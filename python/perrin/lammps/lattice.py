@@ -63,7 +63,8 @@ class Lattice:
         self.scale = scale
 
     def points(self, low, high, periodic):
-        """All sites with low <= r < high; on an axis that is not periodic r = high is in it."""
+        """All sites with low <= r < high; on an axis that is not periodic r = high is in it. Beside
+        them the number of each in the basis, from 0."""
         corners = np.array(list(itertools.product(*zip(low, high))))
         inverse = np.linalg.inv(self.vectors)
         cells = (corners - self.shift) @ inverse
@@ -77,7 +78,8 @@ class Lattice:
         r = sites @ self.vectors + self.shift
         slack = 1e-6 * self.scale
         top = np.where(periodic, np.array(high) - slack, np.array(high) + slack)
-        return r[((r >= np.array(low) - slack) & (r < top)).all(axis=1)]
+        inside = ((r >= np.array(low) - slack) & (r < top)).all(axis=1)
+        return r[inside], np.tile(np.arange(len(self.basis)), len(grid))[inside]
 
 
 class Region:

@@ -117,8 +117,9 @@ def of_one(script, group, words, watcher):
     which = script.members(group)
     parts = linked(script.start, which)
     if parts != 1:
-        raise NotUnderstood(f"the radius of gyration of a group that is {parts} molecules: that "
-                            "of molecules is what an observer writes")
+        what = f"that is {parts} molecules" if parts else "that is a part of molecules"
+        raise NotUnderstood(f"the radius of gyration of a group {what}: that of molecules is what "
+                            "an observer writes")
     return of_molecules(script, group, words, watcher)
 
 

@@ -25,7 +25,7 @@ class Particles:
 
     def add(self, kind, r):
         self.r = np.vstack([self.r, r])
-        self.type = np.concatenate([self.type, np.full(len(r), kind)])
+        self.type = np.concatenate([self.type, np.broadcast_to(kind, len(r))])
         if self.ids is not None:
             self.ids = np.concatenate([self.ids, self.ids.max(initial=0) + 1 + np.arange(len(r))])
         if self.v is not None:

@@ -72,6 +72,9 @@ class Runs(Held):
                                             "the job leaves the fix out"))
             else:
                 (held if hold else moved).append(fix)
+        if any(f.style == "nve/limit" for f in moved):
+            self.limited(moved, held, steps, line)
+            return
         motion = fixes.Motion(self, moved, steps)
         made = motion.integrators()
         self.result.changed += motion.notes
@@ -90,6 +93,27 @@ class Runs(Held):
         self.react(stage)
         self.stage(stage, line)
         self.dynamics |= steps > 0
+
+    def limited(self, moved, held, steps, line):
+        """A run with fix nve/limit, which takes overlaps away: a minimisation."""
+        fix, *others = [f for f in moved if f.style not in fixes.BATHS]
+        if others or self.bodies is not None:
+            raise NotUnderstood("fix nve/limit beside other fixes that move particles")
+        made = Commented({"type": "fire", "force_tolerance": 1e-3,
+                          "maximum_move": self.number(fix.words[0])}, fix.line)
+        stage = {"type": "md", "name": "nve/limit", "steps": steps}
+        if fix.group != "all" and not self.covered([fix.group]):
+            own = self.use(fix.group)
+            stage["integrators"] = [Commented({**made, "group": own}, fix.line),
+                                    {"type": "frozen", "group": self.rest_of([own])}]
+        else:
+            stage.update(self.held_apart(made, held) if held else {"integrator": made})
+        self.result.changed.append((fix.line, "nve/limit became a minimisation by FIRE with this "
+                                    "largest displacement in a step: no thermostat acts in it, and "
+                                    "velocities are those of before"))
+        self.react(stage)
+        self.stage(stage, line)
+        self.step_known = False
 
     def moves_nobody(self, fix):
         """Whether its group has no particles, as far as that is known, and none may come."""
@@ -125,13 +149,19 @@ class Runs(Held):
                 self.result.not_understood.append((fix.line, str(error)))
                 continue
             before = {} if deform is None else deform
-            if before and before["remap_velocities"] != made["remap_velocities"] or \
-                    set(before) & set(made) & set("xyz"):
-                raise NotUnderstood("several fixes deform: expected other axes and the same remap",
-                                    fix.line)
+            if before and any(before.get(k) != made.get(k) for k in ("remap_velocities", "form")) \
+                    or set(before) & set(made) & set("xyz"):
+                raise NotUnderstood("several fixes deform: expected other axes, the same remap and "
+                                    "trate of all or of none", fix.line)
             deform = Commented({**before, **made}, fix.line)
             if after is not None and steps:
                 self.deformed(made, after)
+        barostats = [f for f in moved if fixes.has_barostat(f)]
+        if deform is not None and barostats:
+            self.result.not_understood.append((deform.line, f"fix deform beside the barostat of "
+                                               f"fix {barostats[0].style}: one of them moves the "
+                                               "box of a job"))
+            deform = None
         return deform, shear
 
     def exchange(self, trials, md, steps, line):

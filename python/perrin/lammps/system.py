@@ -20,6 +20,16 @@ SET = {"shape": ("shape", 3), "quat": ("quaternion", 4), "quat/random": ("quater
 MOLECULAR = {"bond", "angle", "molecular", "full"}  # styles whose ids LAMMPS never gives anew
 
 
+def of_basis(words):
+    """Words of create_atoms without `basis M itype`, and {number in the basis, from 0: type}."""
+    left, made = list(words), {}
+    while "basis" in left:
+        at = left.index("basis")
+        made[int(left[at + 1]) - 1] = int(left[at + 2])
+        del left[at:at + 3]
+    return left, made
+
+
 class System:
     """A part of perrin.lammps.convert.Script, whose members it uses."""
 
@@ -69,7 +79,9 @@ class System:
         if style not in ("box", "region", "single", "random"):
             raise NotUnderstood(f"create_atoms {style}")
         count = {"box": 0, "region": 1, "single": 3, "random": 3}[style]
-        words, rest = rest[:count], rest[count:]
+        words, (rest, basis) = rest[:count], of_basis(rest[count:])
+        if basis and (style not in ("box", "region") or "mol" in rest):
+            raise NotUnderstood(f"create_atoms {style} with basis")
         try:
             said = options(rest, {"units": 1, "mol": 2, "rotate": 4, "overlap": 1, "maxtry": 1})
         except NotUnderstood as error:
@@ -81,8 +93,10 @@ class System:
         elif style == "random":
             r = self.random_places(words, said, line)
         else:
-            r = self.sites(self.regions[words[0]] if words else None,
-                           kind if "mol" not in said else None)
+            r, of = self.sites(self.regions[words[0]] if words else None,
+                               kind if "mol" not in said and not basis else None)
+            if basis:
+                kind = np.array([basis.get(k, kind) for k in of], int)
         if "mol" in said:
             self.new_molecules(kind, r, said, line)
         else:
@@ -127,7 +141,7 @@ class System:
         return np.array(found).reshape(-1, 3)
 
     def sites(self, where, kind):
-        """Of the lattice, in the box and in a region."""
+        """Of the lattice, in the box and in a region; the number of each in the basis."""
         a = self.start
         if self.lattice is None or self.lattice.style == "none":
             raise NotUnderstood("create_atoms without a lattice")
@@ -136,12 +150,16 @@ class System:
             low[i] += min(0, tilt)
             high[i] += max(0, tilt)
         tilted = any(a.tilts)
-        r = self.lattice.points(low, high, [b == "p" and not tilted for b in self.boundary])
+        r, of = self.lattice.points(low, high, [b == "p" and not tilted for b in self.boundary])
+        chosen = np.ones(len(r), bool)
         if self.dimension == 2:
-            r = r[np.abs(r[:, 2]) < 1e-9]
+            chosen &= np.abs(r[:, 2]) < 1e-9
         self.whole = kind if where is None and not tilted and not len(a.r) else None
-        r = r[a.inside(r)] if tilted else r
-        return r if where is None else r[where.inside(r)]
+        if tilted:
+            chosen &= a.inside(r)
+        if where is not None:
+            chosen &= where.inside(r)
+        return r[chosen], of[chosen]
 
     def new_atoms(self, kind, r):
         """Particles of one type, or of these types."""
@@ -270,7 +288,7 @@ class System:
         style, which, rest = rest[0], rest[1], list(rest[2:])
         while rest:
             key = rest.pop(0)
-            if key in ("type", "type/fraction"):
+            if key in ("type", "type/fraction", "type/ratio", "type/subset"):
                 rest = self.set_type(key, style, which, rest, line)
             elif key == "charge":
                 value = self.number(rest.pop(0))
@@ -292,10 +310,18 @@ class System:
         """Particles keep their charges and stay in their groups; the words behind it."""
         a, chosen, count = self.rewrite(), self.chosen(style, which), 1
         self.charges_of_particles()
-        if key == "type/fraction":
+        if key != "type":
             self.result.changed.append((line, "types are drawn with other random numbers"))
             random, count = np.random.default_rng(int(float(rest[2]))), 3
-            chosen = chosen & (random.random(len(chosen)) < self.number(rest[1]))
+            amount = self.number(rest[1])
+            if key == "type/fraction":  # each particle on its own; of the others so many in all
+                chosen = chosen & (random.random(len(chosen)) < amount)
+            else:
+                there = np.flatnonzero(chosen)
+                many = round(amount * len(there)) if key == "type/ratio" else int(amount)
+                if many > len(there):
+                    raise NotUnderstood(f"set {style} … {key} of {many} of {len(there)} particles")
+                chosen = random.permutation(there)[:many]
         with self.same_members():
             a.type[chosen] = int(rest[0])
         return rest[count:]

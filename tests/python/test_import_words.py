@@ -1,0 +1,186 @@
+"""`perrin import lammps`: words of commands that scripts of users have, against LAMMPS's manual
+and, where a number says so, LAMMPS 22 Jul 2025. Nothing is run."""
+import math
+
+import numpy as np
+import pytest
+from lammps_fields import LIQUID
+from test_import_lammps import job_of
+from test_import_script import members
+
+LENGTH = 4 * (4 / 0.8) ** (1 / 3)  # of LIQUID's box
+
+
+def liquid(lines):
+    return LIQUID % ("p p p", lines)
+
+
+def told(result):
+    return [why for _, why in result.not_understood]
+
+
+@pytest.mark.parametrize("words, ids", [
+    ("id 1:9:4 20 30:31", {0, 4, 8, 19, 29, 30}), ("id < 4", {0, 1, 2}), ("id <= 2", {0, 1}),
+    ("id <> 3 5", {2, 3, 4}), ("id == 7", {6}), ("id != 7", {*range(6), *range(7, 256)}),
+    ("id > 254", {254, 255}), ("type 2", set(range(90))), ("type > 1", set(range(90))),
+    ("type 1:2:1", set(range(256))), ("type 2*", set(range(90)))])
+def test_groups_by_number(tmp_path, words, ids):
+    text = liquid(f"group g {words}\nfix 2 g addforce 1 0 0").replace("1 region inner", "1 box")
+    result = job_of(tmp_path, text)
+    assert not result.not_understood, result.not_understood
+    made = result.job["groups"]["g"]
+    found = members(result, "g") if "ids" in made else {
+        k for t in made["types"] for k in (range(90) if t == "2" else range(90, 256))}
+    assert found == ids
+
+
+def test_groups_of_no_numbers(tmp_path):
+    assert "expected numbers" in told(job_of(tmp_path, liquid("group g id seven")))[0]
+
+
+@pytest.mark.parametrize("words, count", [("type/ratio 2 0.25", 64), ("type/subset 2 31", 31)])
+def test_so_many_of_a_type(tmp_path, words, count):
+    text = liquid("").replace("set atom 1*90 type 2", f"set type 1 {words} 77").replace(
+        "1 region inner", "1 box")
+    result = job_of(tmp_path, text)
+    assert not result.not_understood, result.not_understood
+    rows = (tmp_path / "job.data").read_text().split("Atoms")[1].split("Velocities")[0]
+    kinds = [line.split()[1] for line in rows.splitlines()[2:] if line.strip()]
+    assert kinds.count("2") == count
+
+
+def test_sites_of_the_basis(tmp_path):
+    """Caesium chloride: the second place of each cell has another type."""
+    text = liquid("").replace("lattice fcc", "lattice bcc").replace(
+        "1 region inner", "1 box basis 2 2").replace("set atom 1*90 type 2", "")
+    result = job_of(tmp_path, text)
+    assert not result.not_understood, result.not_understood
+    rows = (tmp_path / "job.data").read_text().split("Atoms")[1].split("Velocities")[0]
+    table = np.array([line.split()[1:5] for line in rows.splitlines()[2:] if line.strip()], float)
+    cell = (2 / 0.8) ** (1 / 3)
+    place = (table[:, 1:] - 0.2 * cell) / cell - np.where(table[:, :1] == 2, 0.5, 0)
+    assert len(table) == 128 and np.abs(place - place.round()).max() < 1e-6
+    assert "with basis" in told(job_of(tmp_path, text.replace("1 box basis", "1 single 0 0 0 "
+                                                              "basis")))[0]
+
+
+CHARGED = """units lj
+atom_style charge
+lattice sc 0.1
+region box block 0 6 0 6 0 6
+create_box 3 box
+create_atoms 1 box
+set atom 1*70 type 2
+set atom 190*216 type 3
+mass * 1
+set type 1 charge 1
+set type 2 charge -1
+pair_style %s
+%s
+fix 1 all nve
+run 1
+"""
+COUL = "hybrid lj/cut/coul/cut 4 buck/coul/cut 4"
+
+
+def test_charges_of_a_hybrid(tmp_path):
+    """Two styles with charges are one force: the energies of both were added."""
+    coefficients = "pair_coeff * * lj/cut/coul/cut 1 1\npair_coeff 1 2 buck/coul/cut 9 0.3 1"
+    result = job_of(tmp_path, CHARGED % (COUL, coefficients))
+    assert not result.not_understood, result.not_understood
+    kinds = [force["type"] for force in result.job["forces"]]
+    assert kinds.count("coulomb") == 1 and "buckingham" in kinds
+
+
+@pytest.mark.parametrize("style, coefficients, why", [
+    (COUL.replace("buck/coul/cut 4", "buck/coul/cut 5"),
+     "pair_coeff * * lj/cut/coul/cut 1 1\npair_coeff 1 2 buck/coul/cut 9 0.3 1", "other settings"),
+    ("hybrid lj/cut/coul/cut 4 morse 2",
+     "pair_coeff * * lj/cut/coul/cut 1 1\npair_coeff 1 2 morse 1 2 1", "the types 1 and 2"),
+    ("hybrid/overlay coul/cut 4 lj/cut/coul/cut 4",
+     "pair_coeff * * coul/cut\npair_coeff * * lj/cut/coul/cut 1 1", "the same pair of types")])
+def test_charges_that_a_job_cannot_have(tmp_path, style, coefficients, why):
+    assert why in told(job_of(tmp_path, CHARGED % (style, coefficients)))[0]
+
+
+def test_uncharged_types_of_a_hybrid(tmp_path):
+    """Pairs without charges need no style with charges."""
+    result = job_of(tmp_path, CHARGED % (
+        "hybrid lj/cut/coul/cut 4 morse 2", "pair_coeff *2 *2 lj/cut/coul/cut 1 1\n"
+        "pair_coeff * 3 morse 1 2 1"))
+    assert not result.not_understood, result.not_understood
+
+
+LONG = "lj/cut/coul/long 2\nkspace_style ewald 1e-5"
+
+
+def test_charges_that_are_not_neutral(tmp_path):
+    """LAMMPS adds a uniform background; Perrin refused the job."""
+    text = CHARGED % (LONG, "pair_coeff * * 1 1")
+    result = job_of(tmp_path, text)
+    assert not result.not_understood, result.not_understood
+    assert result.job["forces"][0]["net_charge"] == "background"
+    assert any("uniform charge" in why for _, why in result.changed)
+    even = job_of(tmp_path, text.replace("1*70 type 2", "1*95 type 2").replace(
+        "set type 2 charge -1", "set type 2 charge -1\nset atom 190 charge 1"))
+    assert sum("net_charge" in force for force in even.job["forces"]) == 0
+    flat = job_of(tmp_path, text.replace("units lj", "units lj\nboundary p p f").replace(
+        "1e-5", "1e-5\nkspace_modify slab 3.0"))
+    assert "do not add up to 0" in told(flat)[0]
+
+
+def test_deform_beside_a_barostat(tmp_path):
+    """Perrin refused the job of which the importer had said that every line was in it."""
+    result = job_of(tmp_path, liquid("unfix 1\nfix 1 all npt temp 1 1 1 y 0 0 5 z 0 0 5\n"
+                                     "fix 2 all deform 1 x erate 0.1"))
+    assert told(result) == ["fix deform beside the barostat of fix npt: one of them moves the box "
+                            "of a job"]
+    assert "deform" not in result.job["stages"][0]
+
+
+@pytest.mark.parametrize("words, form, wide, note", [
+    ("x trate 5 y volume z volume", "exponential", math.exp(0.4), False),
+    ("x erate 5 y volume z volume", None, 1.4, True), ("x erate 5 y volume", None, 1.4, True),
+    ("x trate 5 y trate -5", "exponential", math.exp(0.4), False)])
+def test_deform_of_one_volume(tmp_path, words, form, wide, note):
+    """The run is 40 steps of 0.002. LAMMPS has these edges, to 10⁻⁷."""
+    result = job_of(tmp_path, liquid(f"fix 2 all deform 1 {words}"))
+    assert not result.not_understood, result.not_understood
+    deform = result.job["stages"][0]["deform"]
+    axes = [k for k in "xyz" if k in words]
+    across = wide ** (-1 / (len(axes) - 1))
+    assert [deform[k] for k in axes] == pytest.approx(
+        [LENGTH * wide] + [LENGTH * across] * (len(axes) - 1))
+    assert deform.get("form") == form
+    assert any("differs on the way by up to" in why for _, why in result.changed) == note
+
+
+def test_deform_of_two_forms(tmp_path):
+    assert told(job_of(tmp_path, liquid("fix 2 all deform 1 x trate 1 y erate 1"))) == [
+        "fix deform of an axis by trate beside others: a stage has one form"]
+    assert "an axis that changes" in told(job_of(tmp_path, liquid(
+        "fix 2 all deform 1 x volume")))[0]
+
+
+def test_limited_moves(tmp_path):
+    """fix nve/limit takes overlaps away, which a minimisation does; the runs that follow were left
+    out where a thermostat stood beside it."""
+    result = job_of(tmp_path, liquid(
+        "unfix 1\nfix 1 all nve/limit 0.05\nfix 2 all langevin 1 1 1 7\nrun 30\nunfix 1\n"
+        "fix 1 all nve"))
+    assert not result.not_understood, result.not_understood
+    first, second = (stage["integrator"] for stage in result.job["stages"])
+    assert (first["type"], first["maximum_move"]) == ("fire", 0.05)
+    assert second["type"] == "langevin"
+    assert any("nve/limit became a minimisation" in why for _, why in result.changed)
+    part = job_of(tmp_path, liquid("unfix 1\nfix 1 few nve/limit 0.05"))
+    assert [i["type"] for i in part.job["stages"][0]["integrators"]] == ["fire", "frozen"]
+    two = job_of(tmp_path, liquid("unfix 1\ngroup others subtract all few\n"
+                                  "fix 1 few nve/limit 0.05\nfix 2 others nve"))
+    assert "beside other fixes that move" in told(two)[0]
+
+
+def test_text_that_a_fix_prints(tmp_path):
+    """It is evaluated at each step in LAMMPS, and nothing of a run depends on it."""
+    result = job_of(tmp_path, liquid('fix 2 all print 10 "$(step) $(pe) ${later}" file a.txt'))
+    assert not result.not_understood, result.not_understood
