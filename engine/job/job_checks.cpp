@@ -330,6 +330,10 @@ void Job::check_velocities() {
       if (const auto what = drives_the_whole(*parts_.stages[k], configuration_, forces_);
           !what.empty())
         warn(settings_.stages[k].path, what);
+  for (std::size_t i = 0; i < forces_.size(); ++i)
+    if (const auto what = without_velocities(*forces_[i], parts_.stages, parts_.stage_names);
+        !what.empty())
+      report(settings_.forces[i].path, what);
 }
 
 void Job::check_topology() {
