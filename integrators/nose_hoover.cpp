@@ -165,8 +165,7 @@ void NoseHoover::begin(StageContext& s) {
   measure_kinetic(s);
   for_each(s.device(), "first step of a chain", 1, detail::FirstTurn{turn(s)});
   rotation_.begin(s, settings_.timestep);
-  rotational_chain_.begin(s, {settings_.chain, settings_.tau, settings_.timestep,
-                              settings_.ramp.ramp(settings_.temperature, k_boltzmann_, start_)});
+  rotational_chain_.begin(s, {settings_.chain, settings_.tau, settings_.timestep, kt_ramp()});
 }
 
 detail::Turn NoseHoover::turn(StepContext& s) {
@@ -175,7 +174,7 @@ detail::Turn NoseHoover::turn(StepContext& s) {
   detail::Turn t{};
   t.memory = memory_.data(), t.box = s.particles.box_state.data(), t.step = s.device_step();
   t.due = due_.data(), t.faults = s.fault_sink();
-  t.kt_ramp = j.ramp.ramp(j.temperature, k_boltzmann_, start_);
+  t.kt_ramp = kt_ramp();
   t.chain = {j.chain, j.tau, freedom};
   t.timestep = j.timestep, t.freedom = freedom;
   t.stride = 1, t.start = start_, t.drift = drift_;
@@ -244,6 +243,7 @@ void NoseHoover::measure_heat(StepContext& context, double* heat) {
 
 void NoseHoover::state(Archive& a) {
   archive_ramp_start(a, start_);
+  rotational_chain_.follow(kt_ramp());
   a("drift", drift_);
   a.require(std::isfinite(dot(drift_, drift_)), "drift", "a finite velocity");
   NoseHooverMemory m = memory_.size() > 0 ? memory_.to_host(0) : NoseHooverMemory{};

@@ -106,7 +106,7 @@ class NoseHoover final : public Integrator {
   double timestep() const override { return settings_.timestep; }
   void measure_heat(StepContext& context, double* heat) override;
   std::optional<double> bath_kt(std::uint64_t steps) const override {
-    return settings_.ramp.ramp(settings_.temperature, k_boltzmann_, start_).after(steps);
+    return kt_ramp().after(steps);
   }
   BoxMover* box_mover() const override { return mover_.get(); }
   bool turns_particles() const override { return true; }
@@ -115,6 +115,8 @@ class NoseHoover final : public Integrator {
   void state(Archive& archive) override;
 
  private:
+  Ramp kt_ramp() const { return settings_.ramp.ramp(settings_.temperature, k_boltzmann_, start_); }
+
   class Mover final : public BoxMover {
    public:
     explicit Mover(NoseHoover& owner) : owner_(owner) {}

@@ -45,6 +45,8 @@ class NoseHooverRotation {
   };
   /// For Integrator::begin(). Waits.
   void begin(StepContext& context, const Law& law);
+  /// Of a resumed run, after begin(): when its ramp began is known from the checkpoint.
+  void follow(const Ramp& kt) { law_.kt = kt; }
   // Device work.
   /// Before the torques of a step kick.
   void act_first(StepContext& context);

@@ -560,7 +560,8 @@ void EnsembleRun::gather_results() {
 void EnsembleRun::summary(double seconds) {
   if (exchange_) {
     for (const std::string& line : exchange_->summary()) console_.say(line + "\n");
-    if (all_.first())
+    // Of an ensemble that was stopped they are not known yet: exchanges may begin after it goes on.
+    if (all_.first() && stopped_ == 0)
       for (const std::string& line : exchange_->warnings()) warn(line);
   }
   console_.say(fmt::format("{} systems complete{}{}, {:.2f} s, {} million particle steps/s\n",

@@ -29,6 +29,23 @@ std::string without_velocities(const Observer& observer, const std::vector<bool>
                          : "; restrict it to other stages: \"stages\": [" + others + "]");
 }
 
+std::string without_velocities(const Force& force,
+                               const std::vector<std::unique_ptr<Stage>>& stages,
+                               const std::vector<std::string>& names) {
+  if (!force.traits().velocities) return {};
+  for (std::size_t k = 0; k < stages.size() && k < names.size(); ++k) {
+    const Integrator* const integrator = stages[k] ? stages[k]->integrator() : nullptr;
+    if (integrator && integrator->motion().velocities == VelocityRole::bath &&
+        integrator->objection(force).empty())  // else it says so itself
+      return fmt::format(
+          "its friction and noise belong to velocities that move, and overdamped "
+          "motion has none (stage \"{}\"): take a force without them, as soft_dpd in "
+          "place of dpd, or langevin in place of the stage's integrator",
+          names[k]);
+  }
+  return {};
+}
+
 std::string drives_the_whole(const Stage& stage, const Configuration& configuration,
                              const std::vector<std::unique_ptr<Force>>& forces) {
   const Integrator* const integrator = stage.integrator();

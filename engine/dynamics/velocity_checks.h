@@ -18,6 +18,12 @@ std::string without_velocities(const Observer& observer, const std::vector<bool>
                                const std::vector<std::unique_ptr<Stage>>& stages,
                                const std::vector<std::string>& names);
 
+/// Of one force, the stages and their names: friction and noise between particles whose velocities
+/// do not move. Empty: nothing of the kind.
+std::string without_velocities(const Force& force,
+                               const std::vector<std::unique_ptr<Stage>>& stages,
+                               const std::vector<std::string>& names);
+
 /// Of one stage: constant forces that do not add up to 0 drive the whole, and a thermostat of total
 /// velocities takes its motion for heat. Empty: nothing of the kind.
 std::string drives_the_whole(const Stage& stage, const Configuration& configuration,

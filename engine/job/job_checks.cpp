@@ -330,6 +330,10 @@ void Job::check_velocities() {
       if (const auto what = drives_the_whole(*parts_.stages[k], configuration_, forces_);
           !what.empty())
         warn(settings_.stages[k].path, what);
+  for (std::size_t i = 0; i < forces_.size(); ++i)
+    if (const auto what = without_velocities(*forces_[i], parts_.stages, parts_.stage_names);
+        !what.empty())
+      report(settings_.forces[i].path, what);
 }
 
 void Job::check_topology() {
@@ -525,7 +529,7 @@ void Job::check_bodies() {
     if (!integrator->turns_particles())
       report(settings_.stages[k].path,
              "must have an integrator that moves and turns rigid bodies: velocity_verlet, bussi, "
-             "nose_hoover, fire, langevin, brownian or an active one");
+             "nose_hoover, fire, langevin, brownian, active_brownian or run_and_tumble");
     box_changes |= integrator->box_mover() != nullptr || given("shear") || given("deform");
   }
   // Sites move in units of the edges after cells have been filled.
@@ -557,8 +561,8 @@ void Job::check_orientations() {
     if (integrator && !integrator->turns_particles())
       warn(settings_.stages[k].path,
            "its integrator does not turn particles: their orientations stay as they are; "
-           "velocity_verlet, bussi, nose_hoover, fire, langevin, brownian and the active ones do, "
-           "and the move \"rotation\" of monte_carlo");
+           "velocity_verlet, bussi, nose_hoover, fire, langevin, brownian, active_brownian and "
+           "run_and_tumble do, and the move \"rotation\" of monte_carlo");
     if (!integrator) continue;
     const Json settings = record_component(settings_.stages[k]);
     const std::string type = settings.value(Json::json_pointer("/integrator/type"), "");

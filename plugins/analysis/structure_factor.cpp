@@ -144,7 +144,8 @@ std::vector<io::ObservableColumn> columns(const StructureFactorSettings& setting
 StructureFactor::StructureFactor(const StructureFactorSettings& settings, Setup& setup)
     : SampledObserver(settings, columns(settings, setup), setup),
       partial_by_type_(settings.partial),
-      wave_numbers_(choose_numbers(setup.configuration().box, settings.k_max)) {
+      wave_numbers_(choose_numbers(setup.configuration().box, settings.k_max)),
+      wave_vector_unit_(setup.units().reduced() ? "" : setup.units().length + "-1") {
   const Configuration& c = setup.configuration();
   for (int axis = 0; axis < c.box.dimension; ++axis)
     if (!c.box.periodic[std::size_t(axis)])
@@ -186,7 +187,8 @@ StructureFactor::StructureFactor(const StructureFactorSettings& settings, Setup&
 void StructureFactor::constants(const io::Node& root) {
   const hsize_t n = wave_numbers_.size();
   root.write("parameters/perrin/wave_numbers", {n, 3}, wave_numbers_.front().data());
-  root.write("parameters/perrin/wave_vectors", {n, 3}, wave_vectors_.data());
+  const auto vectors = root.write("parameters/perrin/wave_vectors", {n, 3}, wave_vectors_.data());
+  if (!wave_vector_unit_.empty()) vectors.attribute("unit", wave_vector_unit_);
   if (!pairs_.empty()) io::write_names(root, "parameters/perrin/pairs", pairs_);
 }
 

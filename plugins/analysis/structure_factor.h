@@ -58,6 +58,7 @@ class StructureFactor final : public SampledObserver {
   bool partial_by_type_;
   std::vector<std::array<std::int32_t, 3>> wave_numbers_;
   std::vector<double> wave_vectors_;
+  std::string wave_vector_unit_;  // empty: reduced
   std::vector<std::string> pairs_;
   std::int64_t groups_ = 1;  // of types
   Buffer<std::int32_t> group_;

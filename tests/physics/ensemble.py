@@ -774,6 +774,15 @@ class Ensemble(JobCase):
                     line = f'no exchange was tried: .* steps that are multiples of "every", {every}'
                     self.assertEqual(bool(re.search(line, done.stderr)), said, done.stderr)
 
+    def test_stopped_before_the_first_exchange(self):
+        """What an ensemble is warned of is said at its end, not where it was stopped on the way."""
+        text = job({"count": 2, "exchange": {"every": 5, "stages": ["p"]}},
+                   langevin(10**8, name="long"))
+        text["stages"].append(langevin(30, name="p"))
+        done = self.run_job(text, "--time-limit", "2")
+        self.assertIn("stopped", done.stdout)
+        self.assertNotIn("warning", done.stderr)
+
     def test_what_cannot_be_exchanged_is_told(self):
         nve = {"type": "md", "steps": 40,
                "integrator": {"type": "velocity_verlet", "timestep": 0.004}}

@@ -490,20 +490,23 @@ class Orientations(JobCase):
         return found
 
     def forces_and_integrators(self):
+        """With ramps, which a resumed run must not begin anew."""
         planar = {"type": "lattice", "structure": "square", "density": 0.4, "cells": [14, 14, 1]}
+        bath = {"timestep": 0.002, "temperature": 1, "final_temperature": 1.5, "ramp_steps": 150}
+        rising = {"pressure": 0.1, "final_pressure": 0.2, "ramp_steps": 150, "tau": 1}
         return {
-            "gay_berne": job({"type": "langevin", "timestep": 0.002, "temperature": 1,
-                              "friction": 1, "rotational_friction": 1}, GAY_BERNE, steps=200),
-            "dipoles": job({"type": "bussi", "timestep": 0.002, "temperature": 1, "tau": 0.1},
-                           LJ, DIPOLES, system=planar, moments=(0, 0, 0.1), steps=200),
-            "droplet": job({"type": "brownian", "timestep": 2e-4, "temperature": 1, "friction": 1,
+            "gay_berne": job({**bath, "type": "langevin", "friction": 1,
+                              "rotational_friction": 1}, GAY_BERNE, steps=200),
+            "dipoles": job({**bath, "type": "bussi", "tau": 0.1}, LJ, DIPOLES, system=planar,
+                           moments=(0, 0, 0.1), steps=200),
+            "droplet": job({**bath, "type": "brownian", "timestep": 2e-4, "friction": 1,
                             "rotational_friction": 0.3}, LJ, DIPOLES,
                            {"type": "harmonic_trap", "stiffness": [0.2] * 3}, density=0.05,
                            steps=200),
             "barostat": job({"type": "velocity_verlet", "timestep": 0.002, "barostat": {
-                "pressure": 0.1, "tau": 1, "temperature": 1}}, GAY_BERNE, steps=200),
-            "chains": job({"type": "nose_hoover", "timestep": 0.002, "temperature": 1, "tau": 0.1,
-                           "barostat": {"pressure": 0.1, "tau": 1}}, GAY_BERNE, steps=200)}
+                **rising, "temperature": 1, "final_temperature": 1.5}}, GAY_BERNE, steps=200),
+            "chains": job({**bath, "type": "nose_hoover", "tau": 0.1, "barostat": rising},
+                          GAY_BERNE, steps=200)}
 
     def state(self, folder):
         found = {name: self.words(name, folder) for name in (

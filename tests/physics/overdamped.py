@@ -235,6 +235,25 @@ class Overdamped(unittest.TestCase):
             job["observers"][1]["stages"] = ["fast"]
             self.assertNotIn("warning", self.run_job(job))
 
+    def test_forces_of_velocities_are_refused(self):
+        """Their noise would move particles, and no friction answer it."""
+        pairs = [{"types": ["A", "A"], "gamma": 4.5, "repulsion": 25, "attraction": -40}]
+        for kind, keys in (("dpd", {"repulsion"}), ("mdpd", {"attraction"}),
+                           ("dpd_thermostat", set())):
+            force = {"type": kind, "temperature": 1,
+                     "pairs": [{key: value for key, value in pairs[0].items()
+                                if key in keys | {"types", "gamma"}}]}
+            if kind == "mdpd":
+                force["repulsion"] = 25
+            active = {"type": "active_ornstein_uhlenbeck", "timestep": 0.001, "friction": 1,
+                      "speed": 1, "persistence_time": 1}
+            for integrator in (BROWNIAN, active):
+                job = gas(stage(LANGEVIN, name="fast"), stage(integrator, name="slow"))
+                job["forces"] = [force]
+                self.refused(job, "forces[0]: ", 'overdamped motion has none (stage "slow")')
+            del job["stages"][1]
+            self.run_job(job)
+
     def test_minimum_is_at_rest(self):
         job = gas(stage({"type": "fire", "force_tolerance": 1}, 50),
                   stage({"type": "velocity_verlet", "timestep": 0.001}, 50), velocity=2,

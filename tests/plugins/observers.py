@@ -252,6 +252,15 @@ class Observers(unittest.TestCase):
 
     # -- S(k) by types ---------------------------------------------------------------------------
 
+    def test_wave_vectors_name_their_unit(self):
+        system = {"type": "random", "particles": {"A": 20}, "box": [6, 6, 6], "min_distance": 0}
+        for units, unit in (("lj", None), ({"length": "angstrom", "energy": "kJ/mol", "mass": "u"},
+                                           "angstrom-1")):
+            self.run_job(system, [{"type": "structure_factor", "stride": 1, "rows_every": 1,
+                                   "k_max": 3}], units=units)
+            with h5py.File(self.path("structure_factor.h5")) as file:
+                self.assertEqual(file["parameters/perrin/wave_vectors"].attrs.get("unit"), unit)
+
     def test_partial_structure_factors(self):
         self.run_job({"type": "random", "particles": {"A": 300, "B": 100}, "density": 0.5,
                       "min_distance": 0.6},

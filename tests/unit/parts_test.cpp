@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <numbers>
 
 #include "tests/unit/parts_check.h"
 
@@ -105,6 +106,27 @@ TEST(Parts, RegionsHoldTheirParticles) {
   }
   EXPECT_GT(beyond % 1000, 50);   // of the sphere, across the faces
   EXPECT_GT(beyond / 1000, 100);  // of the slab: a half, about 150
+}
+
+/// Without an upper corner a region ends at the box's face: chains do not grow across it, and
+/// nothing beyond it counts in a density.
+TEST(Parts, RegionsWithoutAnUpperCornerEndAtTheFace) {
+  const auto c = in_box(R"(
+      {"type": "chains", "number": 20, "pattern": "A10"},
+      {"type": "chains", "number": 40, "pattern": "B10",
+       "region": {"box": [[0, null, null], [null, null, null]]}},
+      {"type": "fill", "types": {"W": 1}, "density": 0.4,
+       "region": {"box": [[0, null, null], [null, null, null]],
+                  "sphere": {"center": [0, 0, 0], "radius": 7}}})",
+                        R"("min_distance": 0.5, )");
+  int half = 0;
+  for (std::uint32_t id = 0; id < c.position.size(); ++id) {
+    if (c.types[c.type[id]] != "A") {
+      EXPECT_GE(c.position[id].x, 0);
+    }
+    if (c.position[id].x >= 0 && length(c.position[id]) <= 7) ++half;
+  }
+  EXPECT_NEAR(half, 0.4 * 2 * std::numbers::pi / 3 * 343, 2);
 }
 
 /// Points in a ball are spread evenly: the mean of (r/R)³ is 1/2, its spread sqrt(1/12).
