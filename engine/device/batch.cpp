@@ -4,7 +4,6 @@
 #include <cstring>
 #include <exception>
 #include <map>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -133,7 +132,7 @@ class Program {
     std::vector<std::byte> grids;
     std::vector<std::size_t> begin;  // of the grids of each entry
     std::vector<std::size_t> table_of;
-    std::map<std::tuple<unsigned, unsigned, std::vector<std::uint32_t>>, std::size_t> tables;
+    std::map<std::pair<LaunchList::Turns, std::vector<std::uint32_t>>, std::size_t> tables;
     for (std::size_t e = 0; e < like_->entries().size(); ++e) {
       const std::size_t bytes = like_->entries()[e].kernel->bytes;
       begin.push_back(grids.size());
@@ -146,18 +145,15 @@ class Program {
       }
       const LaunchList::Kernel* const kernel = like_->entries()[e].kernel;
       table_of.push_back(
-          tables
-              .emplace(std::tuple{kernel->resident, kernel->most_in_turn, std::move(blocks)},
-                       tables.size())
-              .first->second);
+          tables.emplace(std::pair{kernel->turns, std::move(blocks)}, tables.size()).first->second);
     }
     std::vector<std::uint32_t> blocks(tables.size() * lists_.size());
     std::vector<std::size_t> first(tables.size()), count(tables.size());
     std::vector<BatchBlock> table;
     for (const auto& [what, t] : tables) {
-      const auto& [resident, most, of] = what;
+      const auto& [turns, of] = what;
       std::ranges::copy(of, blocks.begin() + std::ptrdiff_t(t * lists_.size()));
-      const std::uint32_t in_turn = blocks_in_turn(resident, most, of);
+      const std::uint32_t in_turn = blocks_in_turn(turns, of);
       first[t] = table.size();
       for (std::uint32_t m = 0; m < lists_.size(); ++m)
         for (std::uint32_t b = 0; b < of[m]; b += in_turn)
@@ -178,12 +174,13 @@ class Program {
   }
 
   /// As many as leave enough to fill the device.
-  std::uint32_t blocks_in_turn(unsigned resident, unsigned most,
+  std::uint32_t blocks_in_turn(const LaunchList::Turns& turns,
                                const std::vector<std::uint32_t>& blocks) const {
     std::uint64_t all = 0;
     for (const std::uint32_t of : blocks) all += of;
-    const std::uint64_t wanted = std::uint64_t(resident) * std::uint64_t(device_.multiprocessors());
-    return std::uint32_t(std::clamp<std::uint64_t>(all / wanted, 1, most));
+    const std::uint64_t wanted =
+        std::uint64_t(turns.resident) * std::uint64_t(device_.multiprocessors());
+    return std::uint32_t(std::clamp<std::uint64_t>(all / wanted, 1, turns.most_in_turn));
   }
 
   void set_active(const std::vector<int>& members) {

@@ -31,20 +31,12 @@ concept RunsSeveral = requires(const Grid& grid) {
   grid.run_several(0u, 0u, 0u);
 };
 
-/// How many blocks keep a multiprocessor busy.
 template <class Grid>
-constexpr unsigned resident_of() {
+constexpr LaunchList::Turns turns_of() {
   if constexpr (RunsSeveral<Grid>)
-    return Grid::resident;
+    return {Grid::resident, Grid::most_in_turn};
   else
-    return 16;
-}
-template <class Grid>
-constexpr unsigned most_in_turn_of() {
-  if constexpr (RunsSeveral<Grid>)
-    return Grid::most_in_turn;
-  else
-    return 8;
+    return {};
 }
 
 template <class Grid>
@@ -86,8 +78,7 @@ void launch_batch(const BatchLaunch& batch) {
 }
 
 template <class Grid>
-inline constexpr LaunchList::Kernel kernel_of{sizeof(Grid), resident_of<Grid>(),
-                                              most_in_turn_of<Grid>(), &launch_batch<Grid>};
+inline constexpr LaunchList::Kernel kernel_of{sizeof(Grid), turns_of<Grid>(), &launch_batch<Grid>};
 
 }  // namespace detail
 

@@ -2,6 +2,7 @@
 // is, whose kernels are launched for all of them at once (engine/device/batch.h).
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -31,11 +32,16 @@ struct BatchLaunch {
 
 class LaunchList {
  public:
+  /// So many blocks keep a multiprocessor busy, and where there are more, so many are done in turn
+  /// at most.
+  struct Turns {
+    unsigned resident = 16, most_in_turn = 8;
+    auto operator<=>(const Turns&) const = default;
+  };
   /// What is known of a kernel: one object for each.
   struct Kernel {
-    std::size_t bytes;      // of its grid
-    unsigned resident;      // so many blocks keep a multiprocessor busy …
-    unsigned most_in_turn;  // … and where there are more, so many are done in turn at most
+    std::size_t bytes;  // of its grid
+    Turns turns;
     void (*launch)(const BatchLaunch&);
   };
   struct Entry {

@@ -108,14 +108,15 @@ bool Region::inside_box(const std::array<ShapeSettings::Corner, 2>& corners, Vec
     r = box_.point(s);
   }
   for (int axis = 0; axis < box_.dimension; ++axis) {
-    const auto low = corners[0][std::size_t(axis)], high = corners[1][std::size_t(axis)];
+    const auto low = corners[0][std::size_t(axis)];
+    auto high = corners[1][std::size_t(axis)];
     double x = r[axis];
     if (box_.orthogonal() && box_.periodic[std::size_t(axis)]) {
       // The image that is first above the lower face. Where no upper one is named it is the box's:
       // else what is below the lower face would be inside as an image beyond the box.
       const double from = low.value_or(box_.origin[axis]), edge = box_.length[axis];
       x += std::ceil((from - x) / edge) * edge;
-      if (x > high.value_or(box_.origin[axis] + edge)) return false;
+      if (!high) high = box_.origin[axis] + edge;
     }
     if ((low && x < *low) || (high && x > *high)) return false;
   }

@@ -47,15 +47,9 @@ struct MakeRows {
         __syncthreads();
         for (std::uint32_t first = 0; first < count; first += of_round) {
           const std::uint32_t mine = first + threadIdx.x % lanes * of_lane;
-          std::uint32_t near = 0;
-          if (mine < count) {
-            const Position* const q = staged + staged_place(mine);
-#pragma unroll 8
-            for (std::uint32_t k = 0; k < of_lane; ++k) near |= is_near(q[k]) ? 1u << k : 0u;
-            if (count - mine < of_lane) near &= (1u << (count - mine)) - 1;
-            const std::uint32_t at = self - (begin + mine);
-            if (at < of_lane) near &= ~(1u << at);
-          }
+          const std::uint32_t near = mine < count ? near_ones(is_near, staged + staged_place(mine),
+                                                              mine, count, self - begin)
+                                                  : 0;
           found = add_entries<lanes>(rows, present ? near : 0, begin + mine, self, found);
         }
       }

@@ -98,6 +98,21 @@ __device__ inline void end_row(const SmallRows& rows, std::uint32_t i, const Pos
   if (found > rows.room) atomicMax(rows.words + 1, found);
 }
 
+/// Bit k is set where position `first` + k is near, unless it is `self`; q: those from `first`
+/// on, with others behind the last of `n`.
+template <class NearTest>
+__device__ __forceinline__ std::uint32_t near_ones(const NearTest& is_near, const Position* q,
+                                                   std::uint32_t first, std::uint32_t n,
+                                                   std::uint32_t self) {
+  std::uint32_t near = 0;
+#pragma unroll 8
+  for (std::uint32_t k = 0; k < small_tested; ++k) near |= is_near(q[k]) ? 1u << k : 0u;
+  if (n - first < small_tested) near &= (1u << (n - first)) - 1;
+  const std::uint32_t at = self - first;
+  if (at < small_tested) near &= ~(1u << at);
+  return near;
+}
+
 /// In the row of particle `self`: entries first + k where bit k is set, behind `found` others and
 /// those of lanes before; how many there are then. Of all threads of a warp, of which `Lanes` are
 /// for one row.
@@ -135,15 +150,8 @@ inline __device__ __noinline__ void make_row_of_four(const SmallRows& rows, cons
     std::uint32_t found = 0;
     for (std::uint32_t first = 0; first < n; first += lanes * small_tested) {
       const std::uint32_t mine = first + threadIdx.x % lanes * small_tested;
-      std::uint32_t near = 0;
-      if (mine < n) {
-        const Position* const q = staged + staged_place(mine);
-#pragma unroll 8
-        for (std::uint32_t k = 0; k < small_tested; ++k) near |= is_near(q[k]) ? 1u << k : 0u;
-        if (n - mine < small_tested) near &= (1u << (n - mine)) - 1;
-        const std::uint32_t at = self - mine;
-        if (at < small_tested) near &= ~(1u << at);
-      }
+      const std::uint32_t near =
+          mine < n ? near_ones(is_near, staged + staged_place(mine), mine, n, self) : 0;
       found = add_entries<lanes>(rows, present ? near : 0, mine, self, found);
     }
     if (present && threadIdx.x % lanes == 0) end_row(rows, self, p, found);
