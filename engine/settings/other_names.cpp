@@ -254,8 +254,7 @@ constexpr Word words[] = {
     {" read_data create_state_from_gsd data gsd_file read input ", "use the system \"file\""},
     {" gas box ", "use the system \"random\""},
     {" molecule part.add linear_polymer_positions packmol moltemplate solvate solvent mixture star "
-     "ring comb dendrimer polymer_brush "
-     "membrane "
+     "ring comb dendrimer polymer_brush membrane "
      "lipid lipids protein ",
      "use the system \"parts\": polymers, molecules, membranes and solvents in one box "
      "(docs/guide/starts.md)"},
