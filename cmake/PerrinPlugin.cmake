@@ -1,24 +1,32 @@
-# perrin_add_plugin(NAME file.cpp …): a plug-in from sources that are compiled as CUDA where Perrin
-# has its GPU back end, otherwise as C++. In Perrin's own tree the result is a shipped plug-in, and
-# NAME_objects is what tests and benchmarks link: everything but the first file, which is where
-# several files leave the entry point. Elsewhere a test.py beside CMakeLists.txt becomes a test
-# (PERRIN_PYTHON: a Python with numpy and h5py), and loops are compiled for this machine alone,
-# unless PERRIN_PLUGIN_SETS is "all": that takes half as long again. On another machine such a
-# plug-in is refused.
+# perrin_add_plugin(NAME file.cpp … [HOST file.cpp …]): a plug-in from sources that are compiled as
+# CUDA where Perrin has its GPU back end, otherwise as C++. HOST are those without device code: C++
+# in any case, for which nvcc would take three times as long. In Perrin's own tree the result is a
+# shipped plug-in, and NAME_objects is what tests and benchmarks link: everything but the first file
+# (of HOST, if there are any), which is where several files leave the entry point. Elsewhere a
+# test.py beside CMakeLists.txt becomes a test (PERRIN_PYTHON: a Python with numpy and h5py), and
+# loops are compiled for this machine alone, unless PERRIN_PLUGIN_SETS is "all": that takes half as
+# long again. On another machine such a plug-in is refused.
 function(perrin_add_plugin name)
-  if(PERRIN_CUDA)
-    set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CUDA)
-  elseif(PERRIN_QUICK_BUILD)
-    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -O3)
+  cmake_parse_arguments(arg "" "" HOST ${ARGN})
+  set(kernels ${arg_UNPARSED_ARGUMENTS})
+  set(entry)
+  if(PERRIN_BUILD_PLUGINDIR)
+    set(all ${arg_HOST} ${kernels})
+    list(LENGTH all files)
+    if(files GREATER 1)
+      list(GET all 0 entry)
+      list(REMOVE_ITEM kernels ${entry})
+      list(REMOVE_ITEM arg_HOST ${entry})
+    endif()
+    perrin_joined_kernels(kernels ${name} ${kernels})
+    perrin_joined(arg_HOST ${name}_host ${arg_HOST})
+    perrin_kernels(${kernels})
+  elseif(PERRIN_CUDA)
+    set_source_files_properties(${kernels} PROPERTIES LANGUAGE CUDA)
   endif()
   set(parts ${name})
-  set(sources ${ARGN})
+  set(sources ${kernels} ${arg_HOST})
   if(PERRIN_BUILD_PLUGINDIR)
-    list(LENGTH sources files)
-    set(entry)
-    if(files GREATER 1)
-      list(POP_FRONT sources entry)
-    endif()
     add_library(${name}_objects OBJECT ${sources})
     list(APPEND parts ${name}_objects)
     set(sources ${entry} $<TARGET_OBJECTS:${name}_objects>)

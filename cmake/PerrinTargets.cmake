@@ -38,8 +38,30 @@ endfunction()
 #   them in any checkout, which CMake's own UNITY_BUILD with its whole paths prevents. Files with
 #   options of their own, which must be set before, stay alone, and so do generated ones.
 function(perrin_joined out name)
+  if(PERRIN_UNITY)
+    perrin_join(files ${name} 8 ${ARGN})
+    set(${out} ${files} PARENT_SCOPE)
+  else()
+    set(${out} ${ARGN} PARENT_SCOPE)
+  endif()
+endfunction()
+
+# perrin_joined_kernels(OUT NAME FILE…)  the same for files with device code, up to three in one and
+#   where nobody waits for one of them alone: in builds for tests. nvcc reads headers three times,
+#   which takes as long as all else in half of these files.
+function(perrin_joined_kernels out name)
+  if(PERRIN_UNITY AND PERRIN_QUICK_BUILD)
+    perrin_join(files ${name}_kernels 3 ${ARGN})
+    set(${out} ${files} PARENT_SCOPE)
+  else()
+    set(${out} ${ARGN} PARENT_SCOPE)
+  endif()
+endfunction()
+
+# The files of both, up to `most` in one.
+function(perrin_join out name most)
   list(LENGTH ARGN files)
-  if(NOT PERRIN_UNITY OR files LESS 2)
+  if(files LESS 2)
     set(${out} ${ARGN} PARENT_SCOPE)
     return()
   endif()
@@ -63,7 +85,7 @@ function(perrin_joined out name)
       string(APPEND text "#include \"${file}\"\n")
       math(EXPR inside "${inside} + 1")
     endif()
-    if(text AND (inside EQUAL 8 OR NOT file))
+    if(text AND (inside EQUAL most OR NOT file))
       set(whole ${CMAKE_CURRENT_BINARY_DIR}/joined/${name}_${number}.cpp)
       file(CONFIGURE OUTPUT ${whole} @ONLY CONTENT "${text}")
       list(APPEND joined ${whole})
@@ -78,6 +100,7 @@ endfunction()
 
 function(perrin_folder name)
   cmake_parse_arguments(arg "" "" "SOURCES;KERNELS;COLD" ${ARGN})
+  perrin_joined_kernels(arg_KERNELS ${name} ${arg_KERNELS})
   perrin_kernels(${arg_KERNELS})
   perrin_joined(arg_SOURCES ${name} ${arg_SOURCES})
   perrin_joined(arg_COLD ${name}_cold ${arg_COLD})

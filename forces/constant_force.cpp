@@ -9,7 +9,7 @@
 namespace perrin {
 namespace {
 
-struct Kernel {
+struct ConstantForceKernel {
   ParticleView particles;
   Current<Metric> metric;
   Anchor origin;
@@ -36,9 +36,10 @@ void ConstantForce::compute(StepContext& context, const ForceOutput& output) {
   const Box& box = context.particles.box;
   const auto& f = settings_.force;
   const ParticleView particles = context.particles.view();
-  for_each_particle("constant_force", context, output,
-                    Kernel{particles, context.particles.metric(), Anchor(box, {0, 0, 0}, true),
-                           Real3{Real(f.x), Real(f.y), Real(f.z)}, mask_.data(), output});
+  for_each_particle(
+      "constant_force", context, output,
+      ConstantForceKernel{particles, context.particles.metric(), Anchor(box, {0, 0, 0}, true),
+                          Real3{Real(f.x), Real(f.y), Real(f.z)}, mask_.data(), output});
 }
 
 MomentumChange ConstantForce::momentum_change(std::span<const std::int64_t> particles) const {

@@ -13,7 +13,7 @@
 namespace perrin {
 namespace {
 
-struct Kernel {
+struct TrapKernel {
   ParticleView particles;
   Current<Metric> metric;
   Anchor center;
@@ -70,19 +70,19 @@ void HarmonicTrap::compute(StepContext& context, const ForceOutput& output) {
   const auto& k = settings_.stiffness;
   const Real3 stiffness{Real(k.x), Real(k.y), Real(k.z)};
   const ParticleView particles = context.particles.view();
-  Kernel kernel{particles,
-                context.particles.metric(),
-                Anchor(box, settings_.center, settings_.unwrapped),
-                NearestImage(box),
-                settings_.unwrapped,
-                moves(),
-                settings_.velocity,
-                {},
-                context.device_time(),
-                context.particles.box_state.data(),
-                stiffness,
-                mask_.data(),
-                output};
+  TrapKernel kernel{particles,
+                    context.particles.metric(),
+                    Anchor(box, settings_.center, settings_.unwrapped),
+                    NearestImage(box),
+                    settings_.unwrapped,
+                    moves(),
+                    settings_.velocity,
+                    {},
+                    context.device_time(),
+                    context.particles.box_state.data(),
+                    stiffness,
+                    mask_.data(),
+                    output};
   for (std::size_t k = 0; k < 3; ++k) kernel.path[k] = {center_[k].data(), int(center_[k].size())};
   for_each_particle("harmonic_trap", context, output, kernel);
 }

@@ -30,7 +30,7 @@ PERRIN_HD WallForce<T> evaluate(bool nine_three, T h, T steep, T flat) {
   return {(T(12) * a - T(6) * b) * x, a - b};
 }
 
-struct Kernel {
+struct WallKernel {
   ParticleView particles;
   Current<Metric> metric;
   Anchor wall;
@@ -88,8 +88,8 @@ void LjWall::compute(StepContext& context, const ForceOutput& output) {
   const ParticleView particles = context.particles.view();
   for_each_particle(
       "lj_wall", context, output,
-      Kernel{particles, context.particles.metric(), Anchor(box, point, false), axis_,
-             settings_.form == "9-3", steep_, flat_, cutoff_, shift_, mask_.data(), output});
+      WallKernel{particles, context.particles.metric(), Anchor(box, point, false), axis_,
+                 settings_.form == "9-3", steep_, flat_, cutoff_, shift_, mask_.data(), output});
 }
 
 MomentumChange LjWall::momentum_change(std::span<const std::int64_t> particles) const {

@@ -10,7 +10,7 @@
 namespace perrin {
 namespace {
 
-struct Kernel {
+struct TetherKernel {
   ParticleView particles;
   const Box* box;
   const Vec3<double>* place;
@@ -49,8 +49,8 @@ Tether::Tether(const TetherSettings& settings, const Device& device, const Confi
 
 void Tether::compute(StepContext& context, const ForceOutput& output) {
   for_each_particle("tether", context, output,
-                    Kernel{context.particles.view(), context.particles.box_state.data(),
-                           place_.data(), settings_.stiffness, mask_.data(), output});
+                    TetherKernel{context.particles.view(), context.particles.box_state.data(),
+                                 place_.data(), settings_.stiffness, mask_.data(), output});
 }
 
 MomentumChange Tether::momentum_change(std::span<const std::int64_t> particles) const {

@@ -14,7 +14,7 @@
 namespace perrin {
 namespace {
 
-struct KickAndMove {
+struct KickAlongPath {
   Real4* velocity;         // by id
   Fire::Stretch* stretch;  // by id
   const Fire::Rule* rule;
@@ -187,7 +187,7 @@ void Fire::steps(StepContext& context, int n) {
       context, n,
       [&] {
         rotation_.kick_and_turn(context, rule);
-        return KickAndMove{velocity, stretch, rule, cap};
+        return KickAlongPath{velocity, stretch, rule, cap};
       },
       [&] {
         if (cell_) cell_->measure(context);

@@ -65,7 +65,7 @@ struct KickAndTurn {
   }
 };
 
-struct Kick {
+struct KickSpin {
   Turning all;
 
   PERRIN_HD void operator()(std::int64_t i) const {
@@ -152,7 +152,7 @@ void FireRotation::kick_and_turn(StepContext& s, const FireRule* rule) {
 void FireRotation::kick(StepContext& s, const FireRule* rule) {
   if (turns_)
     for_each(s.device(), "FIRE torques", s.particles.share(),
-             Kick{turning(s, spin_, stretch_, rule)});
+             KickSpin{turning(s, spin_, stretch_, rule)});
 }
 
 const FireMeasures* FireRotation::measure(StepContext& s) {

@@ -128,7 +128,7 @@ Device::Cuda::~Cuda() {
 Device::HaltState::HaltState(const std::shared_ptr<Cuda>& of) : cuda(of) {
   if (!cuda) return;
   check_cuda(cudaSetDevice(cuda->index), "selecting the device");
-  check_cuda(cudaMalloc(&word, sizeof *word), "allocating");
+  check_cuda(cudaMalloc(reinterpret_cast<void**>(&word), sizeof *word), "allocating");
   check_cuda(cudaMemsetAsync(word, 0, sizeof *word, cuda->stream), "zeroing");
 }
 

@@ -21,7 +21,7 @@ namespace perrin {
 
 using namespace deformation;
 
-namespace {
+namespace deformation {
 
 struct SixSums {
   double of[6] = {};
@@ -40,6 +40,10 @@ struct AddVirial {
     return s;
   }
 };
+
+}  // namespace deformation
+
+namespace {
 
 /// 0 where places alone change: where the job says so, and where the integrator has no velocities.
 std::uint32_t turns_velocities(const StepContext& s, const std::optional<DeformSettings>& deform) {

@@ -11,16 +11,16 @@
 namespace perrin {
 namespace {
 
-using Sums = detail::GroupSums;
+using detail::GroupSums;
 
-struct Measure {
+struct MeasureGroup {
   ParticleView particles;
   const Real4* force;
   const Real* virial;
   GroupMask group, thermal;
   GroupMask moved;  // all but sites of rigid bodies, whose mass is that of their centres
-  PERRIN_HD Sums operator()(std::int64_t i) const {
-    Sums s;
+  PERRIN_HD GroupSums operator()(std::int64_t i) const {
+    GroupSums s;
     if (!group.has(particles.id[i])) return s;
     const Real4 v = particles.velocity[i], f = force[i];
     s.v[4] = double(f.x), s.v[5] = double(f.y), s.v[6] = double(f.z);
@@ -37,7 +37,7 @@ struct Measure {
 };
 
 struct Keep {
-  Sums* rows;
+  GroupSums* rows;
   std::int64_t groups, last;
   const std::uint32_t* number;
   PERRIN_HD void operator()(std::int64_t k) const {
@@ -108,11 +108,11 @@ void GroupMeter::count() {
 void GroupMeter::measure(const Real4* force, const Real* virial, const GroupMask& thermal) {
   has_heat_.assign(masks_.size(), false);
   for (std::size_t g = 0; g < masks_.size(); ++g) {
-    Sums* const row = rows_.data() + most_ * std::int64_t(masks_.size()) + std::int64_t(g);
-    sum<Sums>(s_.device(), "totals of a group", s_.particles.size(),
-              Measure{s_.particles.view(), force, virial, masks_[g].mask(), thermal,
-                      s_.bodies ? s_.bodies->moved() : GroupMask{}},
-              scratch_, row);
+    GroupSums* const row = rows_.data() + most_ * std::int64_t(masks_.size()) + std::int64_t(g);
+    sum<GroupSums>(s_.device(), "totals of a group", s_.particles.size(),
+                   MeasureGroup{s_.particles.view(), force, virial, masks_[g].mask(), thermal,
+                                s_.bodies ? s_.bodies->moved() : GroupMask{}},
+                   scratch_, row);
     const double* const heat = s_.bath() ? s_.bath()->measured_heat_of(groups_[g].name()) : nullptr;
     has_heat_[g] = heat != nullptr;
     if (heat) s_.device().memory().copy(&row->heat, heat, sizeof row->heat);
@@ -126,7 +126,7 @@ void GroupMeter::keep(const std::uint32_t* number) {
 }
 
 std::vector<GroupTotals> GroupMeter::row(std::int64_t number, std::uint64_t steps) {
-  std::vector<Sums> sums(masks_.size());
+  std::vector<GroupSums> sums(masks_.size());
   if (empty()) return {};
   for (std::size_t g = 0; g < version_.size(); ++g)
     if (version_[g] != groups_[g].version()) {
@@ -135,7 +135,7 @@ std::vector<GroupTotals> GroupMeter::row(std::int64_t number, std::uint64_t step
     }
   const std::int64_t row = number < 0 ? most_ : number;
   s_.device().memory().copy_out(sums.data(), rows_.data() + row * std::int64_t(sums.size()),
-                                sums.size() * sizeof(Sums));
+                                sums.size() * sizeof(GroupSums));
   std::vector<GroupTotals> found;
   const bool moved = s_.degrees_of_freedom_of_all().velocities() == VelocityRole::moved;
   const double kt = moved ? 0.0 : s_.kt_without_velocities(steps);

@@ -29,7 +29,7 @@ struct Dipoles {
 };
 
 /// What the sums read of a particle, in arrays of their own.
-struct Pack {
+struct PackDipoles {
   const Position* position;
   const Real4* orientation;
   const Real* moment_of;  // [type]
@@ -137,8 +137,8 @@ Waves DipoleSum::structure_factors(StepContext& s) {
   if (place_.size() != 3 * room) place_ = {device, 3 * room}, moment_ = {device, 3 * room};
   const Dipoles dipoles{{room, n, place_.data(), 0}, moment_.data()};
   for_each(device, "dipoles", n,
-           Pack{s.particles.position.data(), s.particles.orientations->orientation.data(),
-                moment_of_.data(), dipoles});
+           PackDipoles{s.particles.position.data(), s.particles.orientations->orientation.data(),
+                       moment_of_.data(), dipoles});
   sum_waves(device, waves, dipoles);
   return waves;
 }

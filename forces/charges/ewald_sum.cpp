@@ -20,7 +20,7 @@ struct Charges {
 };
 
 /// What the sums read of a particle, in arrays of their own.
-struct Pack {
+struct PackCharges {
   const Position* position;
   AttributeView<1> charge_of;
   Charges to;
@@ -97,7 +97,7 @@ Waves EwaldSum::structure_factors(StepContext& s, const AttributeView<1>& charge
   const std::int64_t n = s.particles.size(), room = with_lanes(n);
   if (charge_.size() != room) place_ = {device, 3 * room}, charge_ = {device, room};
   const Charges charges{{room, n, place_.data(), slab_ratio(s.particles.box)}, charge_.data()};
-  for_each(device, "charges", n, Pack{s.particles.position.data(), charge, charges});
+  for_each(device, "charges", n, PackCharges{s.particles.position.data(), charge, charges});
   sum_waves(device, waves, charges);
   return waves;
 }

@@ -27,10 +27,10 @@ struct Points {
 };
 
 /// The numbers of the waves of a mesh, in the order of Fft3: of z half.
-struct WaveNumbers {
+struct MeshWave {
   std::int64_t x, y, z;
 
-  PERRIN_HD WaveNumbers(const Points& p, std::int64_t m) {
+  PERRIN_HD MeshWave(const Points& p, std::int64_t m) {
     const std::int64_t half = p.nz / 2 + 1;
     x = m / (p.ny * half), y = m / half % p.ny, z = m % half;
   }
@@ -101,7 +101,7 @@ struct WeighWave {
 
   PERRIN_HD void operator()(std::int64_t m) const {
     if (stale && *stale == 0) return;
-    const auto [x, y, z] = WaveNumbers(points, m);
+    const auto [x, y, z] = MeshWave(points, m);
     const auto number = [](std::int64_t n, std::int64_t all) {
       return double(2 * n < all ? n : n - all);
     };
@@ -136,7 +136,7 @@ struct AddSelf {
   double stretch, constant;
   double quarter;  // 1/(4 α²)
   PERRIN_HD Self operator()(std::int64_t m) const {
-    const auto [x, y, z] = WaveNumbers(points, m);
+    const auto [x, y, z] = MeshWave(points, m);
     Self s;
     if (m == 0) {
       constexpr double pi = 3.141592653589793;

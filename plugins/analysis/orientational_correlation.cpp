@@ -15,7 +15,7 @@
 namespace perrin::analysis {
 namespace {
 
-constexpr std::int64_t tasks = 64;
+constexpr std::int64_t pieces = 64;
 /// Sums are of integers in units of 2^-36, so that no order matters: |P_l| is at most 1, and a bin
 /// has fewer than 2^26 pairs in a sample.
 constexpr double unit = 1.0 / (std::int64_t(1) << 36);
@@ -78,11 +78,11 @@ void OrientationalCorrelation::sample(const Observation& s) {
     axes[k] = rotate(to_quaternion(orientation[neighborhood_.ids()[grid.member[k]]]),
                      Vec3<double>{1, 0, 0});
   const std::size_t width = values(), size = bins_ * width;
-  std::vector<std::int64_t> parts(std::size_t(tasks) * size);
+  std::vector<std::int64_t> parts(std::size_t(pieces) * size);
   const bool flat = dimension_ == 2;
-  for_tasks(neighborhood_.host(), tasks, [&](std::int64_t task, int) {
+  for_tasks(neighborhood_.host(), pieces, [&](std::int64_t task, int) {
     std::int64_t* const own = parts.data() + std::size_t(task) * size;
-    for (std::int64_t k = grid.n * task / tasks; k < grid.n * (task + 1) / tasks; ++k)
+    for (std::int64_t k = grid.n * task / pieces; k < grid.n * (task + 1) / pieces; ++k)
       grid.around(k, false, [&](std::int64_t m, const Vec3<double>& d, double d2) {
         const Vec3<double>&u = axes[std::size_t(k)], &v = axes[std::size_t(m)];
         const double r = std::sqrt(d2), c = std::clamp(dot(u, v), -1.0, 1.0);
@@ -99,7 +99,7 @@ void OrientationalCorrelation::sample(const Observation& s) {
   for (std::size_t bin = 0; bin < bins_; ++bin)
     for (std::size_t n = 0; n < width; ++n) {
       std::int64_t sum = 0;
-      for (std::size_t task = 0; task < std::size_t(tasks); ++task)
+      for (std::size_t task = 0; task < std::size_t(pieces); ++task)
         sum += parts[task * size + bin * width + n];
       // Of a box that changes each sample counts in its own.
       const bool by_volume = n >= 1 && n <= 3;

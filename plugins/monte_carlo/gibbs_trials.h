@@ -62,9 +62,9 @@ class GibbsTrials final : public GibbsBox {
   /// Who would come or go.
   struct Candidate {
     std::uint32_t type = 0, id = 0, which = 0;
-    std::vector<Position> position;  // of all its particles
-    Real4 turn{};                    // of a body: its orientation
-    double energy = 0;               // that would change, without tails
+    std::vector<Position> position{};  // of all its particles
+    Real4 turn{};                      // of a body: its orientation
+    double energy = 0;                 // that would change, without tails
   };
   void sort();
   void fit();
