@@ -120,12 +120,14 @@ void require_same_parts(const Job& job, const PluginLoader& plugins) {
   require_same("plug-ins", plugins_text(plugins));
   const Device& device = job.context().device;
   require_same("a device", device.is_cuda() ? "a GPU" : "the CPU");
-  if (job.context().configuration) {
-    Archive archive = Archive::saving();
-    Configuration configuration = *job.context().configuration;
-    archive_configuration(archive, configuration);
-    require_same("particles", "those of hash " + hash_of(archive.records()));
-  }
+}
+
+void require_same_particles(const Configuration& start) {
+  if (!Communicator::world().several()) return;
+  Archive archive = Archive::saving();
+  Configuration configuration = start;
+  archive_configuration(archive, configuration);
+  require_same("particles", "those of hash " + hash_of(archive.records()));
 }
 
 std::string processes_summary(const Job& job) {

@@ -15,7 +15,8 @@ void require_same(const std::string& what, const std::string& mine);
 /// What is known before the job is made: the build, the job with --set, options.
 void require_same_program(const Json& job, const JobOptions& options);
 void require_same_checkpoint(const Checkpoint& checkpoint);
-/// What the job consists of: plug-ins, particles, kind of device. Afterwards no process is any
+void require_same_particles(const Configuration& start);
+/// What the job consists of beside particles: plug-ins, kind of device. Afterwards no process is any
 /// longer looking at what is there already, and the first one may write.
 void require_same_parts(const Job& job, const PluginLoader& plugins);
 

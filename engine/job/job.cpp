@@ -97,6 +97,7 @@ Job::Job(const JsonFile& file, Registry& registry, PluginLoader& plugins, JobOpt
   make_system(restored);
   if (context_.configuration || context_.no_system) make_components();
   if (start_) context_.configuration = &configuration_;
+  start_.reset();
   check_places();
   problems_.throw_if_any();
   check_changes();
@@ -530,8 +531,9 @@ bool Job::for_gpu() const {
 }
 
 void Job::make_simulation(bool resumed) {
-  const Stage& first = *parts_.stages.front();
-  const Integrator* integrator = first.integrator();
+  describe_system();
+  if (options_.on_start) options_.on_start(configuration_);
+  const Integrator* integrator = parts_.stages.front()->integrator();
   if (settings_.velocity && !resumed) {
     DegreesOfFreedom freedom(configuration_);
     freedom.count(forces_, integrator ? integrator->motion() : Motion{});
@@ -566,20 +568,34 @@ void Job::make_simulation(bool resumed) {
       parts_.simulation->begin_at(std::uint64_t(configuration_.step), configuration_.time);
     decomposition_of(parts_.simulation->device())
         .watch_balance(settings_.processes.balance == "time");
-    if (resumed || !first.needs_system()) return;
-    // A minimiser is there to pull overlapping particles apart; whatever else is not. No steps move
-    // nothing: energies and forces of a configuration as it is.
-    const bool moves = integrator != nullptr && integrator->recordable();
-    const bool minimises = integrator != nullptr && !(integrator->timestep() > 0);
-    const auto* const md = dynamic_cast<const MdStage*>(&first);
-    const bool still = md != nullptr && md->steps() == 0;
-    if (const auto wrong = check_start(*parts_.simulation,
-                                       moves && !still ? integrator->timestep() : 0, minimises))
-      report(settings_.forces.at(wrong->force).path,
-             fmt::format("{}: {}", settings_.forces[wrong->force].type(), wrong->what));
+    if (!options_.keep_start) forget_start();
+    if (!resumed) check_forces_of_start();
   } catch (const UserError& e) {
     report("system", e.what());
   }
+}
+
+void Job::forget_start() {
+  std::vector<Group> groups = std::move(configuration_.groups);  // components point at them
+  configuration_ = {};
+  configuration_.groups = std::move(groups);
+  context_.configuration = nullptr;
+}
+
+void Job::check_forces_of_start() {
+  const Stage& first = *parts_.stages.front();
+  if (!first.needs_system()) return;
+  const Integrator* integrator = first.integrator();
+  // A minimiser is there to pull overlapping particles apart; whatever else is not. No steps move
+  // nothing: energies and forces of a configuration as it is.
+  const bool moves = integrator != nullptr && integrator->recordable();
+  const bool minimises = integrator != nullptr && !(integrator->timestep() > 0);
+  const auto* const md = dynamic_cast<const MdStage*>(&first);
+  const bool still = md != nullptr && md->steps() == 0;
+  if (const auto wrong =
+          check_start(*parts_.simulation, moves && !still ? integrator->timestep() : 0, minimises))
+    report(settings_.forces.at(wrong->force).path,
+           fmt::format("{}: {}", settings_.forces[wrong->force].type(), wrong->what));
 }
 
 void Job::check_outputs() const {
@@ -592,9 +608,44 @@ void Job::check_outputs() const {
   problems.throw_if_any();
 }
 
-void Job::describe_itself() {
+/// A line of the summary.
+static std::string summary_line(const char* what, const std::string& text) {
+  return fmt::format("{:<10}{}\n", what, printable_line(text));
+}
+
+void Job::describe_system() {
   for (const Group& group : configuration_.groups)
     parts_.groups_every = std::gcd(parts_.groups_every, group.every());
+  for (const auto& [name, formula] : configuration_.attribute_changes)
+    attribute_record_ += name + formula;
+  const auto line = [&](const char* what, const std::string& text) {
+    system_summary_ += summary_line(what, text);
+  };
+  const Configuration& c = configuration_;
+  std::string types;
+  for (std::size_t t = 0; t < c.types.size(); ++t)
+    types += fmt::format("{}{} {}", t ? ", " : "",
+                         std::count(c.type.begin(), c.type.end(), std::uint32_t(t)), c.types[t]);
+  std::string box = fmt::format("{:.6g} × {:.6g}", c.box.length.x, c.box.length.y);
+  if (c.box.dimension == 3) box += fmt::format(" × {:.6g}", c.box.length.z);
+  if (!c.box.orthogonal())
+    box += fmt::format(" tilted by {:.6g}, {:.6g}, {:.6g}", c.box.xy, c.box.xz, c.box.yz);
+  std::string walls;
+  for (int axis = 0; axis < c.box.dimension; ++axis)
+    if (!c.box.periodic[static_cast<std::size_t>(axis)]) walls += "xyz"[axis];
+  if (!walls.empty()) box += ", not periodic along " + walls;
+  line("system", fmt::format("{} particles ({}), box {}", c.position.size(), types, box));
+  const Topology& t = c.topology;
+  std::string bonded;
+  for (const auto& [count, what] :
+       {std::pair(t.bonds.size(), "bonds"), std::pair(t.angles.size(), "angles"),
+        std::pair(t.dihedrals.size(), "dihedrals"), std::pair(t.impropers.size(), "impropers")})
+    if (count > 0) bonded += fmt::format("{}{} {}", bonded.empty() ? "" : ", ", count, what);
+  if (!bonded.empty()) line("", bonded);
+  if (!excluded_.empty()) line("excluded", "pairs: " + excluded_);
+}
+
+void Job::describe_itself() {
   parts_.choose_groups = [settings = settings_.groups](Simulation& simulation) {
     Particles& particles = simulation.particles;
     choose_groups(settings, particles.configuration(), simulation.step(), particles.groups);
@@ -602,8 +653,7 @@ void Job::describe_itself() {
   parts_.output_directory = options_.output_directory;
   parts_.seed = context_.seed;
   for (const auto& f : settings_.forces) parts_.forces_record += record_component(f).dump();
-  for (const auto& [name, formula] : configuration_.attribute_changes)
-    parts_.forces_record += name + formula;
+  parts_.forces_record += attribute_record_;
   if (parts_.simulation)
     for (const auto& f : parts_.simulation->forces) parts_.forces_record += f->traits().fingerprint;
   parts_.quiet = options_.quiet;
@@ -611,33 +661,10 @@ void Job::describe_itself() {
   if (!options_.default_checkpoint.empty())
     parts_.default_checkpoint = options_.output_directory / options_.default_checkpoint;
   const auto line = [&](const char* what, const std::string& text) {
-    summary_ += fmt::format("{:<10}{}\n", what, printable_line(text));
+    summary_ += summary_line(what, text);
   };
   if (!settings_.title.empty()) line("title", settings_.title);
-  if (context_.configuration) {
-    const Configuration& c = configuration_;
-    std::string types;
-    for (std::size_t t = 0; t < c.types.size(); ++t)
-      types += fmt::format("{}{} {}", t ? ", " : "",
-                           std::count(c.type.begin(), c.type.end(), std::uint32_t(t)), c.types[t]);
-    std::string box = fmt::format("{:.6g} × {:.6g}", c.box.length.x, c.box.length.y);
-    if (c.box.dimension == 3) box += fmt::format(" × {:.6g}", c.box.length.z);
-    if (!c.box.orthogonal())
-      box += fmt::format(" tilted by {:.6g}, {:.6g}, {:.6g}", c.box.xy, c.box.xz, c.box.yz);
-    std::string walls;
-    for (int axis = 0; axis < c.box.dimension; ++axis)
-      if (!c.box.periodic[static_cast<std::size_t>(axis)]) walls += "xyz"[axis];
-    if (!walls.empty()) box += ", not periodic along " + walls;
-    line("system", fmt::format("{} particles ({}), box {}", c.position.size(), types, box));
-    const Topology& t = c.topology;
-    std::string bonded;
-    for (const auto& [count, what] :
-         {std::pair(t.bonds.size(), "bonds"), std::pair(t.angles.size(), "angles"),
-          std::pair(t.dihedrals.size(), "dihedrals"), std::pair(t.impropers.size(), "impropers")})
-      if (count > 0) bonded += fmt::format("{}{} {}", bonded.empty() ? "" : ", ", count, what);
-    if (!bonded.empty()) line("", bonded);
-    if (!excluded_.empty()) line("excluded", "pairs: " + excluded_);
-  }
+  summary_ += system_summary_;
   std::string forces;
   for (const auto& f : settings_.forces) forces += (forces.empty() ? "" : ", ") + f.type();
   if (!forces.empty()) line("forces", forces);

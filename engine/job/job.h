@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -104,6 +105,10 @@ struct JobOptions {
   bool overwrite = false, quiet = false;
   double time_limit = 0;    // seconds; 0: none
   bool validating = false;  // on the CPU, making no output
+  /// Called with the start, before the simulation is made of it.
+  std::function<void(const Configuration&)> on_start;
+  /// Whether context().configuration stays when the simulation has it: some 60 bytes a particle.
+  bool keep_start = true;
 };
 
 class Job {
@@ -146,6 +151,8 @@ class Job {
   /// Refuses what options_.continued_job does not let change.
   void check_changes();
   void make_simulation(bool resumed);
+  void forget_start();
+  void check_forces_of_start();
   /// Is every part of the job used by one of its stages?
   void check_use();
   void find_frozen_types();
@@ -187,6 +194,8 @@ class Job {
   std::vector<bool> stages_named(const std::vector<std::string>& names, const std::string& path);
   void check_exclusions();
   bool ignores(const std::string& kind) const;
+  /// What describe_itself() says of the system, and what a Run needs to know of it.
+  void describe_system();
   void describe_itself();
   bool has_problem_under(const std::string& path) const;
   void report(const std::string& path, const std::string& what);
@@ -214,6 +223,7 @@ class Job {
   std::vector<AttributeRule> attribute_rules_;
   std::vector<std::string> exclusions_;  // kinds of excluded_pairs()
   std::string excluded_;                 // in words
+  std::string system_summary_, attribute_record_;
   std::string summary_;
   std::vector<std::string> warnings_;
 };

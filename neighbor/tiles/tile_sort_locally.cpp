@@ -183,7 +183,7 @@ struct PlaceInCell {
   }
 };
 
-struct MoveSorted {
+struct MoveSortedLocally {
   CellSort::Arrays cells;
   int bits;
   const std::uint64_t* who_looks;  // [brick]
@@ -334,11 +334,11 @@ void TileSort::sort_locally([[maybe_unused]] Position* positions,
   std::copy(find.share, find.share + decomposition.count(), sorted.share);
   std::ranges::copy(Decomposition::places_in_inbox(migrating), sorted.at);
   for_each_sorted(device, "place in cells", PlaceInCell{cells, geometry_, sorted});
-  for_each_sorted(
-      device, "sort particles",
-      MoveSorted{cells, find.bits, ghosts.who_looks(), find.own_cells, sorted,
-                 particles_->spare_arrays(), exchanging ? particles_->spare_arrays() : arrays,
-                 particles_->index.data(), geometry_.sorted, velocities});
+  for_each_sorted(device, "sort particles",
+                  MoveSortedLocally{cells, find.bits, ghosts.who_looks(), find.own_cells, sorted,
+                                    particles_->spare_arrays(),
+                                    exchanging ? particles_->spare_arrays() : arrays,
+                                    particles_->index.data(), geometry_.sorted, velocities});
   if (exchanging)
     particles_->swap_buffers();
   else
