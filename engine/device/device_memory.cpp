@@ -10,9 +10,9 @@
 #include "engine/device/launch_list.h"
 
 namespace perrin {
+namespace {
 
 #ifdef PERRIN_CUDA
-namespace {
 /// Before steps are recorded one has run that is not: what is allocated there once may stay there.
 void refuse_while_recording(bool recording, const char* what) {
   if (recording)
@@ -26,8 +26,42 @@ void refuse_while_recording(bool recording, const char* what) {
 void settle(const DeviceRole& role) {
   if (role.batch) role.batch->settle(role.batch_member);
 }
-}  // namespace
 #endif
+
+/// What this thread has allocated last and not yet zeroed: pages of zeros, which take no room until
+/// they are written. So arrays of all particles take, in a process, the room of the part that it
+/// writes. Buffer zeroes what it has just allocated before anybody else sees it.
+struct Untouched {
+  std::byte *begin = nullptr, *end = nullptr;
+
+  bool holds(const void* memory, std::size_t bytes) const {
+    const auto* const at = static_cast<const std::byte*>(memory);
+    return begin && at >= begin && at + bytes <= end;
+  }
+};
+thread_local Untouched untouched;
+
+/// Cache-line aligned; vector loops may read (never use) up to 512 bytes beyond the end.
+void* allocate_on_cpu(std::size_t bytes) {
+  // Large arrays in large pages: pair loops jump about in them.
+  constexpr std::size_t large_page = std::size_t(2) << 20;
+  const bool large = bytes >= large_page / 4;
+  const std::size_t alignment = large ? large_page : 64;
+  const std::size_t size = (bytes + 512 + alignment - 1) / alignment * alignment;
+  void* memory = std::aligned_alloc(alignment, size);
+  if (!memory) throw RunError(fmt::format("out of memory allocating {} MiB", (bytes >> 20) + 1));
+  untouched = {};
+  if (!large) return memory;
+  madvise(memory, size, MADV_HUGEPAGE);
+  // malloc may give what was used before; these pages are of this array alone.
+  if (madvise(memory, size, MADV_DONTNEED) == 0) {
+    auto* const begin = static_cast<std::byte*>(memory);
+    untouched = {begin, begin + bytes};
+  }
+  return memory;
+}
+
+}  // namespace
 
 void* DeviceMemory::allocate(std::size_t bytes) const {
 #ifdef PERRIN_CUDA
@@ -45,16 +79,7 @@ void* DeviceMemory::allocate(std::size_t bytes) const {
     return memory;
   }
 #endif
-  // Cache-line aligned; vector loops may read (never use) up to 512 bytes beyond the end.
-  // Large arrays in large pages: pair loops jump about in them.
-  constexpr std::size_t large_page = std::size_t(2) << 20;
-  const bool large = bytes >= large_page / 4;
-  const std::size_t alignment = large ? large_page : 64;
-  const std::size_t size = (bytes + 512 + alignment - 1) / alignment * alignment;
-  void* memory = std::aligned_alloc(alignment, size);
-  if (memory && large) madvise(memory, size, MADV_HUGEPAGE);
-  if (!memory) throw RunError(fmt::format("out of memory allocating {} MiB", (bytes >> 20) + 1));
-  return memory;
+  return allocate_on_cpu(bytes);
 }
 
 void DeviceMemory::release(void* memory) const noexcept {
@@ -134,7 +159,9 @@ void DeviceMemory::zero(void* memory, std::size_t bytes) const {
     return;
   }
 #endif
-  std::memset(memory, 0, bytes);
+  const bool is_zero = untouched.holds(memory, bytes);
+  untouched = {};
+  if (!is_zero) std::memset(memory, 0, bytes);
 }
 
 }  // namespace perrin

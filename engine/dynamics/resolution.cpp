@@ -9,6 +9,7 @@
 
 #include "engine/components/integrator.h"
 #include "engine/dynamics/simulation.h"
+#include "engine/system/host_portions.h"
 
 namespace perrin {
 namespace {
@@ -36,41 +37,46 @@ std::string slow_particles(const Simulation& simulation, const Integrator& integ
                            char axis) {
   const Motion motion = integrator.motion();
   if (motion.velocities != VelocityRole::moved) return {};
-  const auto velocity = simulation.particles.velocity.to_host();
-  const auto position = simulation.particles.position.to_host();
-  const auto id = simulation.particles.id.to_host();
+  const Particles& particles = simulation.particles;
   const auto kt = integrator.bath_kt(simulation.step());
   const double dt = integrator.timestep();
   std::int64_t count = 0;
   std::uint32_t first = 0;
   double way = 0;  // of the first, in a step
-  for (std::size_t i = 0; i < velocity.size(); ++i) {
-    const Real4& v = velocity[i];
-    const double along[3] = {double(v.x), double(v.y), double(v.z)};
-    double square = 0;
-    for (std::size_t k = 0; k < 3; ++k)
-      if (motion.axes[k]) square += along[k] * along[k];
-    if (square == 0 || !motion.moves(position[i].type())) continue;
-    // Of one that is slow at this instant alone, its bath makes a faster one.
-    if (kt) square = std::max(square, *kt * double(v.w));
-    const double step = dt * std::sqrt(square);
-    if (error <= largest_single_error * step) continue;
-    if (count++ == 0 || id[i] < first) first = id[i], way = step;
-  }
+  const auto look = [&](std::int64_t, std::int64_t n, const auto& velocity, const auto& position,
+                        const auto& id) {
+    for (std::size_t i = 0; i < std::size_t(n); ++i) {
+      const Real4& v = velocity[i];
+      const double along[3] = {double(v.x), double(v.y), double(v.z)};
+      double square = 0;
+      for (std::size_t k = 0; k < 3; ++k)
+        if (motion.axes[k]) square += along[k] * along[k];
+      if (square == 0 || !motion.moves(position[i].type())) continue;
+      // Of one that is slow at this instant alone, its bath makes a faster one.
+      if (kt) square = std::max(square, *kt * double(v.w));
+      const double step = dt * std::sqrt(square);
+      if (error <= largest_single_error * step) continue;
+      if (count++ == 0 || id[i] < first) first = id[i], way = step;
+    }
+  };
+  for_host_portions(look, particles.velocity, particles.position, particles.id);
   if (count == 0) return {};
   return fmt::format(
       "the box is too long for the steps of {} of {} particles: along {} displacements are rounded "
       "to {:.3g}, an error of more than {:g} % or the loss of a whole displacement (particle {} "
       "moves by {:.3g} per step); use a smaller box or a longer time step",
-      count, velocity.size(), axis, 2 * error, 100 * largest_single_error, first, way);
+      count, particles.size(), axis, 2 * error, 100 * largest_single_error, first, way);
 }
 
 }  // namespace
 
 double Integrator::typical_displacement(const StepContext& context) const {
   double sum = 0;
-  for (const Real4& v : context.particles.velocity.to_host())
-    sum += double(v.x) * double(v.x) + double(v.y) * double(v.y) + double(v.z) * double(v.z);
+  const auto add = [&](std::int64_t, std::int64_t, const std::vector<Real4>& velocity) {
+    for (const Real4& v : velocity)
+      sum += double(v.x) * double(v.x) + double(v.y) * double(v.y) + double(v.z) * double(v.z);
+  };
+  for_host_portions(add, context.particles.velocity);
   const double components = double(context.particles.size()) * context.particles.box.dimension;
   return timestep() * std::sqrt(sum / components);
 }

@@ -81,14 +81,25 @@ TotalsMeter::TotalsMeter(StepContext& context, const Clock& clock)
       written_(s_.device(), 1),
       groups_(context) {}
 
+/// What forces add to. Of the other particles nothing is read: their part of the arrays takes no
+/// room while nobody writes it.
+void TotalsMeter::zero_own() {
+  const Share own = s_.particles.share();
+  if (own.size() == force_.size()) return force_.zero(), virial_.zero();
+  const auto zero = [&](auto* first) {
+    s_.device().memory().zero(first + own.begin, std::size_t(own.size()) * sizeof *first);
+  };
+  zero(force_.data());
+  for (int c = 0; c < 6; ++c) zero(virial_.data() + c * force_.size());
+}
+
 /// Measures into the last row.
 void TotalsMeter::launch(bool lists_hold) {
   const Device& device = s_.device();
   if (s_.neighbors && !lists_hold) s_.neighbors->update();
   // They have changed since they were sent.
   if (s_.particles.domain.needs().velocities) s_.particles.domain.gather(s_.particles.velocity);
-  force_.zero();
-  virial_.zero();
+  zero_own();
   TotalsRow* const row = rows_.data() + most;
   const GroupMask thermal = s_.thermal();
   const OrientationView turning =

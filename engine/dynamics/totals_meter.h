@@ -76,6 +76,7 @@ class TotalsMeter {
   /// In the job's units, of totals after so many steps (Instant::temperature).
   double temperature_of(const Totals& totals, std::uint64_t steps) const;
   static constexpr int most = 256;
+  void zero_own();
   void launch(bool lists_hold);
   /// Of what was measured after so many steps, in that box.
   Totals totals_of(const detail::TotalsRow& row, std::uint64_t steps, const Box& box) const;

@@ -1,6 +1,7 @@
 #include "engine/job/job.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <limits>
@@ -551,35 +552,44 @@ void Job::make_simulation(bool resumed) {
     warn("processes.grid", "has no effect on the CPU, where processes divide the box into slabs");
   if (for_gpu() && !context_.device.is_cuda())
     neighbors.traversal = "standard", neighbors.lanes = 0;
+  const std::size_t bond_types = configuration_.topology.bond_types.size();
+  const std::uint64_t step = std::uint64_t(configuration_.step);
+  const double time = configuration_.time;
   try {
-    parts_.simulation = std::make_unique<Simulation>(context_.device, configuration_,
-                                                     std::move(forces_), context_.seed, neighbors);
+    parts_.simulation = std::make_unique<Simulation>(
+        context_.device, options_.keep_start ? configuration_ : taken_start(), std::move(forces_),
+        context_.seed, neighbors);
+#ifdef __GLIBC__
+    malloc_trim(0);  // the start's memory, else, stays with the process
+#endif
     parts_.simulation->set_k_boltzmann(context_.units.k_boltzmann);
     parts_.simulation->watch(context_.watched);
     if (parts_.simulation->constraints)
       parts_.simulation->constraints->set_accuracy(settings_.constraints->tolerance,
                                                    settings_.constraints->iterations);
     if (bond_rules_)
-      parts_.simulation->dynamic_bonds = std::make_unique<DynamicBonds>(
-          *bond_rules_, context_.seed, configuration_.topology.bond_types.size());
+      parts_.simulation->dynamic_bonds =
+          std::make_unique<DynamicBonds>(*bond_rules_, context_.seed, bond_types);
     if (!attribute_rules_.empty())
       parts_.simulation->attribute_updates = std::make_unique<AttributeUpdates>(attribute_rules_);
     if (!resumed)  // else the checkpoint says so
-      parts_.simulation->begin_at(std::uint64_t(configuration_.step), configuration_.time);
+      parts_.simulation->begin_at(step, time);
     decomposition_of(parts_.simulation->device())
         .watch_balance(settings_.processes.balance == "time");
-    if (!options_.keep_start) forget_start();
     if (!resumed) check_forces_of_start();
   } catch (const UserError& e) {
     report("system", e.what());
   }
 }
 
-void Job::forget_start() {
+Configuration Job::taken_start() {
   std::vector<Group> groups = std::move(configuration_.groups);  // components point at them
+  Configuration taken = std::move(configuration_);
+  taken.groups = groups;
   configuration_ = {};
   configuration_.groups = std::move(groups);
   context_.configuration = nullptr;
+  return taken;
 }
 
 void Job::check_forces_of_start() {

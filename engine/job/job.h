@@ -151,7 +151,8 @@ class Job {
   /// Refuses what options_.continued_job does not let change.
   void check_changes();
   void make_simulation(bool resumed);
-  void forget_start();
+  /// configuration_, which the job no longer has, but for its groups.
+  Configuration taken_start();
   void check_forces_of_start();
   /// Is every part of the job used by one of its stages?
   void check_use();

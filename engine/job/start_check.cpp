@@ -7,6 +7,7 @@
 #include "engine/dynamics/simulation.h"
 #include "engine/system/bond_checks.h"
 #include "engine/system/closest_pair.h"
+#include "engine/system/host_portions.h"
 
 namespace perrin {
 namespace {
@@ -22,17 +23,19 @@ struct Worst {
   }
 };
 
-Worst worst_of(const Buffer<Real4>& forces, const std::vector<Real4>& velocity, double timestep) {
-  const auto force = forces.to_host();
+Worst worst_of(const Buffer<Real4>& forces, const Buffer<Real4>& velocities, double timestep) {
   Worst worst;
-  for (std::size_t i = 0; i < force.size(); ++i) {
-    const Vec3<double> f{double(force[i].x), double(force[i].y), double(force[i].z)};
-    const double size = std::sqrt(dot(f, f));
-    // What the first step adds to the path that the particle would take without the force.
-    const double move = size * double(velocity[i].w) * timestep * timestep / 2;
-    if (!std::isfinite(size)) return {i, size, move};
-    if (move > worst.move) worst = {i, size, move};
-  }
+  const auto look = [&](std::int64_t begin, std::int64_t n, const auto& force,
+                        const auto& velocity) {
+    for (std::size_t i = 0; i < std::size_t(n) && std::isfinite(worst.force); ++i) {
+      const Vec3<double> f{double(force[i].x), double(force[i].y), double(force[i].z)};
+      const double size = std::sqrt(dot(f, f));
+      // What the first step adds to the path that the particle would take without the force.
+      const double move = size * double(velocity[i].w) * timestep * timestep / 2;
+      if (!std::isfinite(size) || move > worst.move) worst = {std::size_t(begin) + i, size, move};
+    }
+  };
+  for_host_portions(look, forces, velocities);
   return worst;
 }
 
@@ -83,8 +86,8 @@ std::string place_advice(const Configuration& now, std::uint32_t id, bool of_bon
 std::optional<WrongStart> check_start(Simulation& simulation, double timestep, bool minimises) {
   simulation.ensure_forces();
   const auto& particles = simulation.particles;
-  const auto velocity = particles.velocity.to_host();
-  if (!worst_of(particles.force, velocity, timestep).wrong(simulation)) return std::nullopt;
+  if (!worst_of(particles.force, particles.velocity, timestep).wrong(simulation))
+    return std::nullopt;
 
   // Which of them is it? Where each alone would pass, the largest.
   std::size_t culprit = 0;
@@ -92,14 +95,14 @@ std::optional<WrongStart> check_start(Simulation& simulation, double timestep, b
   Buffer<Real4> alone(simulation.device(), particles.size());
   for (std::size_t k = 0; k < simulation.forces.size(); ++k) {
     simulation.forces[k]->act(simulation, {alone.data(), nullptr, false, false});
-    const Worst one = worst_of(alone, velocity, timestep);
+    const Worst one = worst_of(alone, particles.velocity, timestep);
     if (k > 0 && std::isfinite(one.force) && !(one.move > worst.move)) continue;
     culprit = k, worst = one;
     if (!std::isfinite(one.force)) break;
   }
   // Forces of constraints may be as large as they like: SHAKE says what it cannot do.
   if (simulation.constraints && !worst.wrong(simulation)) return std::nullopt;
-  const auto id = particles.id.to_host()[worst.particle];
+  const auto id = particles.id.to_host(std::int64_t(worst.particle));
   const auto now = particles.configuration();
   std::string what = fmt::format("its force on particle {} at {} ", id, text(now.position[id]));
   what += std::isfinite(worst.force)

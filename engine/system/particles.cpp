@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <numeric>
 
 #include "engine/base/error.h"
 #include "engine/device/parallel.h"
@@ -50,27 +51,35 @@ Particles::Particles(const Device& device, const Configuration& c)
   const std::size_t n = c.position.size();
   PERRIN_ASSERT(n < (std::size_t(1) << 32) && c.type.size() == n);
   PERRIN_ASSERT(c.types.size() <= Position::type_count);
-  std::vector<Position> p(n);
-  std::vector<Real4> v(n);
-  std::vector<Image> im(n);
-  std::vector<std::uint32_t> ids(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    if (!c.image.empty()) im[i] = c.image[i];
-    p[i] = box.fixed(c.position[i], c.type[i], &im[i]);
-    const Vec3<double> u = c.velocity.empty() ? Vec3<double>{} : c.velocity[i];
-    const double mass = c.mass.empty() ? 1.0 : c.mass[i];
-    v[i] = {Real(u.x), Real(u.y), Real(u.z), Real(1.0 / mass)};
-    ids[i] = static_cast<std::uint32_t>(i);
-  }
+  // One array after another: each is twice in memory while it is made.
   const auto make = [&](auto& buffer, const auto& host) {
     buffer = {device, std::int64_t(n)};
     buffer.assign(host);
   };
-  make(position, p);
-  make(velocity, v);
-  make(image, im);
-  make(id, ids);
-  make(index, ids);
+  {
+    std::vector<Image> images = c.image;
+    images.resize(n);
+    std::vector<Position> positions(n);
+    for (std::size_t i = 0; i < n; ++i)
+      positions[i] = box.fixed(c.position[i], c.type[i], &images[i]);
+    make(position, positions);
+    make(image, images);
+  }
+  {
+    std::vector<Real4> velocities(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      const Vec3<double> v = c.velocity.empty() ? Vec3<double>{} : c.velocity[i];
+      const double mass = c.mass.empty() ? 1.0 : c.mass[i];
+      velocities[i] = {Real(v.x), Real(v.y), Real(v.z), Real(1.0 / mass)};
+    }
+    make(velocity, velocities);
+  }
+  {
+    std::vector<std::uint32_t> ids(n);
+    std::iota(ids.begin(), ids.end(), std::uint32_t(0));
+    make(id, ids);
+    make(index, ids);
+  }
   force = {device, std::int64_t(n)};
   spare_position_ = {device, std::int64_t(n)}, spare_velocity_ = {device, std::int64_t(n)};
   spare_image_ = {device, std::int64_t(n)}, spare_id_ = {device, std::int64_t(n)};
