@@ -317,9 +317,8 @@ void check_command(const CLI::App& app, const std::string& word) {
   std::vector<std::string> known;
   for (const CLI::App* command : app.get_subcommands({})) known.push_back(command->get_name());
   if (std::ranges::count(known, word) == 0)
-    throw UserError(fmt::format(
-        "perrin: unknown command \"{}\"; {}", word,
-        word == "import" ? import_is_elsewhere : suggest(word, known)));
+    throw UserError(fmt::format("perrin: unknown command \"{}\"; {}", word,
+                                word == "import" ? import_is_elsewhere : suggest(word, known)));
 }
 
 /// `perrin help WORD`: of a command what its own --help says.
