@@ -16,8 +16,8 @@ void require_same(const std::string& what, const std::string& mine);
 void require_same_program(const Json& job, const JobOptions& options);
 void require_same_checkpoint(const Checkpoint& checkpoint);
 void require_same_particles(const Configuration& start);
-/// What the job consists of beside particles: plug-ins, kind of device. Afterwards no process is any
-/// longer looking at what is there already, and the first one may write.
+/// What the job consists of beside particles: plug-ins, kind of device. Afterwards no process looks
+/// at what is there already any longer, and the first one may write.
 void require_same_parts(const Job& job, const PluginLoader& plugins);
 
 /// A line for the console about who works with what; "" where there is one process.

@@ -2,7 +2,7 @@
 #   The object libraries of one folder. KERNELS are files with device code: compiled as CUDA where
 #   there is a CUDA toolkit, otherwise as C++. COLD are those that read a job or a command line
 #   once: they gain nothing from optimising, which takes most of their compilation. With
-#   PERRIN_UNITY all but kernels are compiled several at a time.
+#   PERRIN_UNITY several files are compiled at a time, kernels in builds for tests alone.
 function(perrin_kernels)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   if(PERRIN_CUDA)

@@ -169,7 +169,7 @@ def write(frame, path, units=None):
     try:
         import h5py
     except ImportError:
-        raise JobError("frames are written by h5py: pip install h5py, or 'perrin[files]'") from None
+        raise JobError("frames are written by h5py: pip install h5py") from None
     with h5py.File(path, "w") as file:
         head = file.create_group("h5md")
         head.attrs["version"] = np.array([1, 1], np.int32)
