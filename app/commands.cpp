@@ -28,6 +28,7 @@
 #include "engine/device/threads.h"
 #include "engine/run/md_stage.h"
 #include "engine/run/signals.h"
+#include "engine/settings/other_names.h"
 #include "forces/register.h"
 #include "integrators/register.h"
 #include "io/convert.h"
@@ -306,17 +307,29 @@ void add_jobs(CLI::App& app, RunArguments& arguments) {
 }
 
 /// CLI11 says of a missing or unknown command only that a subcommand is required.
+constexpr const char* import_is_elsewhere =
+    "it is one of the wheel; with another installation of the module: python3 -m perrin import "
+    "(docs/guide/import.md)";
+
 void check_command(const CLI::App& app, const std::string& word) {
   if (word.empty()) throw UserError("perrin: a command is missing\n\n" + app.help());
   if (word[0] == '-') return;
   std::vector<std::string> known;
   for (const CLI::App* command : app.get_subcommands({})) known.push_back(command->get_name());
   if (std::ranges::count(known, word) == 0)
-    throw UserError(fmt::format(
-        "perrin: unknown command \"{}\"; {}", word,
-        word == "import" ? "it is one of the wheel; with another installation of the module: "
-                           "python3 -m perrin import (docs/guide/import.md)"
-                         : suggest(word, known)));
+    throw UserError(fmt::format("perrin: unknown command \"{}\"; {}", word,
+                                word == "import" ? import_is_elsewhere : suggest(word, known)));
+}
+
+/// `perrin help WORD`: of a command what its own --help says.
+void help_of(const CLI::App& app, const std::string& word) {
+  const CLI::App* named = nullptr;
+  for (const CLI::App* command : app.get_subcommands({}))
+    if (command->get_name() == word) named = command;
+  if (word == "import") return fmt::print("import: a command; {}\n", import_is_elsewhere);
+  if (!named) return help_command(word);
+  fmt::print("{}", named->help(app.get_name()));
+  if (const char* meant = other_name(word)) fmt::print("In a job \"{}\": {}\n", word, meant);
 }
 
 Outcome run_command_line(int argc, char** argv) {
@@ -332,9 +345,9 @@ Outcome run_command_line(int argc, char** argv) {
   auto* help = app.add_subcommand("help", "list all types of jobs, or explain one");
   help->add_option(
       "TYPE", type,
-      "a type, a kind (force), a topic (units), a potential (\"potentials\" lists them), or "
-      "\"job\" for the top level of a job file");
-  help->callback([&] { help_command(type); });
+      "a type, a kind (force), a topic (units), a potential (\"potentials\" lists them), "
+      "\"job\" for the top level of a job file, or a command");
+  help->callback([&] { help_of(app, type); });
   app.add_subcommand("plugins", "list the plug-ins found and their types")
       ->callback(plugins_command);
   ExampleArguments example;

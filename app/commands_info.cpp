@@ -79,6 +79,7 @@ void help_command(const std::string& type) {
     }
     fmt::print(
         "\nperrin help TYPE explains a type, perrin help job the top level of a job file.\n"
+        "perrin --help lists the commands, perrin help COMMAND explains one.\n"
         "Topics: perrin help {}.\n"
         "perrin help potentials lists the potentials that formulas have names for.\n"
         "perrin new-plugin creates a plug-in with a new type.\n",

@@ -105,6 +105,10 @@ for topic, said in {"units": "kcal/mol", "coordinates": "box_origin", "force": "
                     "forces": "lennard_jones", "system": "lattice", "stage": "md"}.items():
     if said not in perrin("help", topic):
         failures.append(f"perrin help {topic} does not mention {said}")
+for command, said in {"resume": "CHECKPOINT", "new-plugin": "many_body", "run": 'stage "md"',
+                      "import": "python3 -m perrin import"}.items():
+    if said not in perrin("help", command):
+        failures.append(f"perrin help {command} does not mention {said}")
 for words, said in {("help", "unit"): '"units"', ("rn",): '"rng"',
                     ("valdate", "x"): '"validate"'}.items():
     done = subprocess.run([PERRIN, *words], capture_output=True, text=True)
