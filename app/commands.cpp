@@ -306,11 +306,11 @@ void add_jobs(CLI::App& app, RunArguments& arguments) {
   show->callback([&arguments] { show_command(arguments); });
 }
 
-/// CLI11 says of a missing or unknown command only that a subcommand is required.
 constexpr const char* import_is_elsewhere =
     "it is one of the wheel; with another installation of the module: python3 -m perrin import "
     "(docs/guide/import.md)";
 
+/// CLI11 says of a missing or unknown command only that a subcommand is required.
 void check_command(const CLI::App& app, const std::string& word) {
   if (word.empty()) throw UserError("perrin: a command is missing\n\n" + app.help());
   if (word[0] == '-') return;
