@@ -138,6 +138,26 @@ def test_deform_beside_a_barostat(tmp_path):
     assert "deform" not in result.job["stages"][0]
 
 
+@pytest.mark.parametrize("bath, kind", [
+    ("langevin 2.0 1.0 0.5 7", {"type": "langevin", "frictions": {"1": 2.0, "2": 3.4}}),
+    ("temp/csvr 2.0 1.0 0.5 7", {"type": "bussi", "tau": 0.5})])
+def test_nph_beside_a_thermostat(tmp_path, bath, kind):
+    """Together they keep pressure and temperature; axes without a pressure keep their lengths."""
+    text = "unfix 1\nfix 2 all nph x 0.5 0.5 5 y 0.5 0.5 5 couple %s\n"
+    result = job_of(tmp_path, liquid(text % "xy" + "fix 1 all " + bath))
+    assert not result.not_understood, result.not_understood
+    assert any("stochastic cell rescaling" in why for _, why in result.changed)
+    made = result.job["stages"][0]["integrator"]
+    assert made.pop("barostat") == {"pressure": 0.5, "tau": 5.0, "axes": "xy"}
+    made.pop("timestep")
+    assert made == {**kind, "temperature": 2.0, "final_temperature": 1.0, "ramp_steps": 40}
+    for words, why in ((text % "xy", "no temperature"),
+                       (text % "xz" + "fix 1 all " + bath, "couple of others"),
+                       (text % "xy" + "fix 1 all viscous 1.0", "a temperature above 0")):
+        said = told(job_of(tmp_path, liquid(words)))
+        assert any(why in line for line in said), said
+
+
 @pytest.mark.parametrize("words, form, wide, note", [
     ("x trate 5 y volume z volume", "exponential", math.exp(0.4), False),
     ("x erate 5 y volume z volume", None, 1.4, True), ("x erate 5 y volume", None, 1.4, True),
