@@ -494,7 +494,8 @@ def test_class2_of_a_data_file(tmp_path, mixed):
     (tmp_path / "own.data").write_text(FOLDER_FILES["chains.data"] + (
         "\nAngle Coeffs\n\n1 @112 40 -12 5\n\nBondBond Coeffs\n\n1 @15 1.45 1.45\n"
         "\nBondAngle Coeffs\n\n1 @0 0 1.45 1.45\n").replace("@", word))
-    style, text = "angle_style hybrid class2\n", SCRIPTS["class2"].replace("chains.data", "own.data")
+    style = "angle_style hybrid class2\n"
+    text = SCRIPTS["class2"].replace("chains.data", "own.data")
     text = "\n".join(line for line in text.split("\n") if not line.startswith("angle_"))
     result = job_of(tmp_path, (style if mixed else style.replace("hybrid ", "")) + text)
     assert [why[:40] for _, why in result.not_understood] == [
