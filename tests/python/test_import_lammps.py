@@ -487,6 +487,20 @@ def test_what_is_listed(tmp_path, name, change, said):
     assert any(said in why for _, why in told), [why for _, why in told]
 
 
+def test_styles_that_no_particle_has(tmp_path):
+    """Force fields come whole: what they say of types that are not there is no matter."""
+    text = SCRIPTS["bonded"].replace("styles.data", "styles.data extra/atom/types 1 "
+                                     "extra/angle/types 1").replace(
+        "hybrid quartic", "hybrid dipole quartic").replace(
+        "pair_style lj/cut 5.5\npair_coeff 1 1", "pair_style hybrid/overlay sw lj/cut 5.5\n"
+        "pair_coeff * 2 sw 1.0\npair_coeff 1 1 lj/cut")
+    assert not job_of(tmp_path, (text + "run 5").replace(
+        "fix 1", "angle_coeff 6 dipole 1 2\npair_coeff 2 2 lj/cut 1 1\nfix 1")).not_understood
+    said = [why for _, why in job_of(tmp_path, text.replace("5 fourier/simple 20 1.0", "5 dipole 1")
+                                     .replace("* 2 sw", "* * sw")).not_understood]
+    assert said == ["pair_style sw", "angle_style dipole"]
+
+
 @pytest.mark.parametrize("mixed", [False, True])
 def test_class2_of_a_data_file(tmp_path, mixed):
     """Terms of class2 have sections of their own there."""

@@ -276,7 +276,7 @@ def interactions(script, held):
             forces = part.forces(script, held.get(kind, ()))
             made += [Commented(force, part.lines[0]) for force, _ in forces]
             result.changed += [(part.lines[0], note) for _, note in forces if note]
-            result.not_understood += part.terms_left(script.number, held.get(kind, ()))
+            result.not_understood += part.terms_left(script, held.get(kind, ()))
             if part.left:
                 result.not_understood.append((part.lines[0], "the springs between the ends of "
                                               f"angles of types {' '.join(map(str, part.left))}"))

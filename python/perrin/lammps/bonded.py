@@ -147,9 +147,17 @@ class Bonded:
                 row = [row[0], *(["class2"] if self.mixed else []), word, *row[1:]]
             self.coefficient(row, types, line)
 
+    def used(self, script):
+        """Types that bonds, angles, … of the start have; all where this is not known."""
+        try:
+            return set(self.coefficients) if script.reactions else \
+                set(script.start.lists[self.kind][0].tolist())
+        except (NotUnderstood, KeyError):
+            return set(self.coefficients)
+
     def forces(self, script, held=()):
         """[(force, note or None)]. held: types that are constrained and have none."""
-        made, self.left = {}, []
+        made, self.left, used = {}, [], self.used(script)
         for kind, (style, words) in sorted(self.coefficients.items()):
             if style in ("zero", "none") or kind in held:
                 continue
@@ -158,12 +166,13 @@ class Bonded:
                     table_entry(script, *words)
                 continue
             if (self.kind, style) not in BONDED:
-                if style in STRENGTHS and not any(map(script.number, words[:STRENGTHS[style]])):
+                if kind not in used or style in STRENGTHS and not any(
+                        map(script.number, words[:STRENGTHS[style]])):
                     continue
                 raise NotUnderstood(f"{self.kind}_style {style}")
             v = [script.number(w) for w in words]
             type_name, entry, *energy = BONDED[self.kind, style]
-            if (self.kind, style) == ("angle", "charmm") and len(v) > 2 and v[2]:
+            if (self.kind, style) == ("angle", "charmm") and len(v) > 2 and v[2] and kind in used:
                 self.left.append(kind)
             made.setdefault((type_name, *(energy or [None])), {})[str(kind)] = entry(v)
         every = {str(kind) for kind in self.coefficients}
@@ -177,12 +186,12 @@ class Bonded:
                                   "own points" if type_name.endswith("_table") else None))
         return forces
 
-    def terms_left(self, number, held=()):
+    def terms_left(self, script, held=()):
         """[(line, what is left out)] of terms of class2 that are not 0."""
-        found = {}
+        found, used = {}, self.used(script) - set(held)
         for (word, kind), (words, line) in self.crossed.items():
             count, between, _ = CROSSED[self.kind][word]
-            if kind not in held and any(number(w) for w in words[:count]):
+            if kind in used and any(script.number(w) for w in words[:count]):
                 found.setdefault((word, between), (line, []))[1].append(kind)
         return [(line, f"the term {word} of class2, between {between}, of {self.kind}s of the "
                        f"types {' '.join(map(str, sorted(kinds)))}: a job has none")

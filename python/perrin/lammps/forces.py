@@ -168,10 +168,21 @@ class Pairs:
                     own = charges.new(own, {*table, *self.mixable(table, script.types)})
                 made += own
             except NotUnderstood as error:
+                if self.mixed and self.of_nobody(script, table):
+                    continue
                 failed.append(str(error))
             except (IndexError, ValueError, KeyError) as error:
                 failed.append(f"pair_style {style}: words are missing or wrong ({error!r})")
         return made, failed + charges.missing()
+
+    def of_nobody(self, script, table):
+        """Whether a style of a hybrid acts between types alone of which there are no particles."""
+        try:
+            there = set(script.start.type.tolist())
+        except NotUnderstood:  # of a style whose rows are not read
+            return False
+        return bool(table) and not script.reservoir and not any(
+            {i, j} <= there for i, j in table)
 
     def mixable(self, table, types):
         """Pairs that a hybrid leaves to mixing: nobody names them, and both types have the same
