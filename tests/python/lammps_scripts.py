@@ -99,7 +99,7 @@ def chains():
 
 def styles():
     """20 chains of five, with five types of bonds and angles and three of dihedrals; tables of
-    springs, and of a dihedral."""
+    pairs, springs and a dihedral."""
     rng, atoms, lists = np.random.default_rng(4), [], {"Bonds": [], "Angles": [], "Dihedrals": []}
     shape = np.array([[0, 0, 0], [1.4, 0.3, 0], [2.0, 1.6, 0.2], [3.3, 1.9, 0.9], [4.0, 3.1, 1.1]])
     for m in range(20):
@@ -114,6 +114,8 @@ def styles():
     data("styles.data", atoms, [15, 14, 26], "molecular", [12.0], lists)
     radians = np.pi / 180
     for name, x, energy, slope, words in (
+            ("pair", np.linspace(0.5, 2.0, 601), lambda r: 3 * np.exp(-2 * r * r),
+             lambda r: -12 * r * np.exp(-2 * r * r), ""),
             ("bond", np.linspace(0.5, 2.5, 401), lambda r: 200 * (r - 1.4)**2,
              lambda r: 400 * (r - 1.4), "FP -400 -400"),
             ("angle", np.linspace(0, 180, 361), lambda a: 30 * (a - 110)**2 * radians**2,
@@ -347,6 +349,9 @@ run 50
 """
 LJ96 = CUBIC.replace("pair_style lj/cubic", "pair_style lj96/cut 2.0\npair_modify tail yes\n"
                      "pair_coeff 1 2 0.8 1.05 1.8")
+TABLE = CUBIC.replace("lj/cubic", "hybrid table spline 4000 lj/cut 2.0").replace(
+    "1 1 1.0 1.0", "1 1 table pair.table ONE").replace(
+    "2 2 0.7 1.1", "2 2 lj/cut 0.7 1.1\npair_coeff 1 2 lj/cut 0.8 1.05")
 FIELD = """units real
 atom_style charge
 boundary p f p
@@ -428,6 +433,7 @@ SCRIPTS = {
                                              "pair_coeff 1 2 1 1.0 0 0 0 1 1 1 0.0"),
     "class2": CLASS2 % 0,
     "lj96 and tail": LJ96,
+    "pair table": TABLE,
     "bonded": BONDED % ("fourier/simple", ANGLES + "fourier/simple 20 1.0 2.0"),
     "bonded table": BONDED % ("table spline 2000", ANGLES + "table angle.table ONE"),
     "cubic": CUBIC,

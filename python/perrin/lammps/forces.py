@@ -246,17 +246,30 @@ def table_entry(script, file, *keyword):
             **({"keyword": keyword[0]} if keyword else {})}
 
 
+def of_zeros(script):
+    """A table beside the job for pairs of types that a hybrid gives another style."""
+    name = f"{script.name}-zero.table"
+    path = os.path.join(script.folder, name)
+    if path not in script.result.data:
+        with open(path, "w") as file:
+            file.write("# r and energy of pairs that have no table, made by perrin import\n"
+                       "0.1 0\n0.2 0\n0.3 0\n")
+        script.result.data.append(path)
+    return name
+
+
 def tabulated(script, table, types):
     """pair_style table: the same files, which a job reads, too."""
     missing = [(i, j) for i in range(1, types + 1) for j in range(i, types + 1)
                if (i, j) not in table]
-    if missing:
+    if missing and not script.pairs.mixed:
         raise NotUnderstood(f"pair_style table without rows for the types {missing[0][0]} and "
                             f"{missing[0][1]}")
     pairs = []
     for (i, j), words in sorted(table.items()):
         pairs.append({"types": names(i, j), **table_entry(script, *words[:2]),
                       **({"cutoff": script.number(words[2])} if len(words) > 2 else {})})
+    pairs += [{"types": names(i, j), "file": of_zeros(script)} for i, j in missing]
     return [({"type": "pair_table", "pairs": pairs}, "a spline is between the rows of a table in "
              "place of LAMMPS's own points")]
 
