@@ -176,13 +176,15 @@ class Pairs:
         return made, failed + charges.missing()
 
     def of_nobody(self, script, table):
-        """Whether a style of a hybrid acts between types alone of which there are no particles."""
+        """Whether a style of a hybrid acts between types alone of which there are no particles. One
+        without coefficients is a word that belongs to a style before."""
+        if not table:
+            return True
         try:
             there = set(script.start.type.tolist())
         except NotUnderstood:  # of a style whose rows are not read
             return False
-        return bool(table) and not script.reservoir and not any(
-            {i, j} <= there for i, j in table)
+        return not script.reservoir and not any({i, j} <= there for i, j in table)
 
     def mixable(self, table, types):
         """Pairs that a hybrid leaves to mixing: nobody names them, and both types have the same
