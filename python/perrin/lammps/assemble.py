@@ -11,6 +11,7 @@ from perrin.lammps.charmm import ends_of_dihedrals
 from perrin.lammps.constraints import constraints
 from perrin.lammps.forces import STRENGTHS, without
 from perrin.lammps.groups import ranges
+from perrin.lammps.mixing import by_rule
 from perrin.lammps.reactions import dynamic_bonds
 from perrin.lammps.particles import own_mass
 from perrin.lammps.special import exclusions, of_charges
@@ -48,6 +49,8 @@ def assemble(script, last=True):
     job["forces"] = made + [force for _, force in script.fields]
     if script.start_lists().get("bond"):
         exclusions(script, job, line_of(script))
+    for force in job["forces"]:
+        by_rule(force)
     left = [f"{k}s" for k, count in script.start_lists().items() if count and not any(
         force["type"].startswith(f"{k}_") for force in made) and not held.get(k, set()) >= set(
             range(1, script.kinds(k) + 1))]
