@@ -361,7 +361,10 @@ class System:
         if style == "region":
             return self.regions[which].inside(self.places())
         if style in ("atom", "type", "mol"):
-            of = {"type": a.type, "atom": a.numbers(), "mol": a.get("molecule")}[style]
+            of = a.type if style == "type" else a.numbers() if style == "atom" else \
+                a.get("molecule")
+            if which.isdigit():
+                return of == int(which)
             return np.isin(of, forces.several(which, int(of.max())))
         raise NotUnderstood(f"set {style}")
 
