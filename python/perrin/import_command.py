@@ -47,7 +47,7 @@ def main(arguments):
     folder, name = os.path.split(output)
     name = os.path.splitext(name)[0]
     for path in glob.glob(os.path.join(glob.escape(folder), glob.escape(name) + "*")):
-        if re.fullmatch(re.escape(name) + r"((-\d+)?\.json|\.data|-start\.gsd)",
+        if re.fullmatch(re.escape(name) + r"((-\d+)?\.json|\.data|-zero\.table|-start\.gsd)",
                         os.path.basename(path)) and not asked.overwrite:
             print(f"perrin import: {os.path.relpath(path)} exists; --overwrite replaces it",
                   file=sys.stderr)

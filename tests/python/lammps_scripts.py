@@ -97,6 +97,35 @@ def chains():
     data("chains.data", atoms, [15, 14, 18], "full", [12.0, 14.0], lists)
 
 
+def styles():
+    """20 chains of five, with five types of bonds and angles and three of dihedrals; tables of
+    pairs, springs and a dihedral."""
+    rng, atoms, lists = np.random.default_rng(4), [], {"Bonds": [], "Angles": [], "Dihedrals": []}
+    shape = np.array([[0, 0, 0], [1.4, 0.3, 0], [2.0, 1.6, 0.2], [3.3, 1.9, 0.9], [4.0, 3.1, 1.1]])
+    for m in range(20):
+        first = 5 * m
+        for site in shape + rng.uniform(-0.1, 0.1, shape.shape):
+            atoms.append([m + 1, 1, *(site + [7 * (m % 2) + 1, 6 * (m // 2 % 2) + 1, m // 4 * 5])])
+        lists["Bonds"] += [(1 + (m + k) % 5, first + k, first + k + 1) for k in range(1, 5)]
+        lists["Angles"] += [(1 + (m + k) % 5, first + k, first + k + 1, first + k + 2)
+                            for k in range(1, 4)]
+        lists["Dihedrals"] += [(1 + (m + k) % 3, *range(first + k, first + k + 4))
+                               for k in (1, 2)]
+    data("styles.data", atoms, [15, 14, 26], "molecular", [12.0], lists)
+    radians = np.pi / 180
+    for name, x, energy, slope, words in (
+            ("pair", np.linspace(0.5, 2.0, 601), lambda r: 3 * np.exp(-2 * r * r),
+             lambda r: -12 * r * np.exp(-2 * r * r), ""),
+            ("bond", np.linspace(0.5, 2.5, 401), lambda r: 200 * (r - 1.4)**2,
+             lambda r: 400 * (r - 1.4), "FP -400 -400"),
+            ("angle", np.linspace(0, 180, 361), lambda a: 30 * (a - 110)**2 * radians**2,
+             lambda a: 60 * (a - 110) * radians**2, ""),
+            ("dihedral", np.linspace(-180, 175, 72), lambda a: np.cos(2 * a * radians + 0.3),
+             lambda a: -2 * radians * np.sin(2 * a * radians + 0.3), "DEGREES")):
+        FOLDER_FILES[f"{name}.table"] = f"a table\n\nONE\nN {len(x)} {words}\n\n" + "".join(
+            f"{k} {v:.10g} {energy(v):.15g} {-slope(v):.15g}\n" for k, v in enumerate(x, 1))
+
+
 def pairs():
     """64 pairs far from each other, at distances from 0.9 to 1.3; 20 of them have a bond."""
     rng, atoms = np.random.default_rng(5), []
@@ -139,7 +168,7 @@ def spheres():
         "\nMasses\n\n1 1.0\n2 1.0\n", "")  # which LAMMPS refuses of this style
 
 
-for _make in (water, chains, pairs, dipoles, spinning, spheres):
+for _make in (water, chains, styles, pairs, dipoles, spinning, spheres):
     _make()
 trimers(False)
 trimers(True)
@@ -245,6 +274,61 @@ velocity all set 0 0 0
 velocity few set 1.0 0.5 -0.5"""
 AMBER = (CHARMM % "pair_style lj/cut/coul/long 5.5 6.0\nkspace_style ewald 1e-6").replace(
     " 0.05 2.8", "").replace("180 1.0", "180 0").replace("2 0 0.5", "2 0 0")
+CLASS2 = """units real
+atom_style full
+read_data chains.data
+pair_style lj/class2/coul/cut 5.5 6.0
+pair_modify tail yes
+pair_coeff 1 1 0.08 3.3
+pair_coeff 2 2 0.12 3.0
+bond_style class2
+bond_coeff 1 1.45 300 -400 500
+angle_style hybrid class2
+angle_coeff 1 class2 112 40 -12 5
+angle_coeff 1 class2 bb %s 1.45 1.45
+angle_coeff 1 class2 ba 0 0 1.45 1.45
+dihedral_style class2
+dihedral_coeff 1 0.4 10 0.3 0 0.2 -20
+dihedral_coeff 2 0.3 0 0.0 0 0.1 0
+dihedral_coeff * mbt 0 0 0 1.45
+dihedral_coeff * ebt 0 0 0 0 0 0 1.45 1.45
+dihedral_coeff * at 0 0 0 0 0 0 112 112
+dihedral_coeff * aat 0 112 112
+dihedral_coeff * bb13 0 1.45 1.45
+improper_style class2
+improper_coeff 1 0 0
+improper_coeff 1 aa 0 0 0 112 112 112
+special_bonds lj/coul 0 0 1 dihedral yes
+fix 1 all nve
+timestep 0.5
+run 20
+"""
+BONDED = """units real
+atom_style molecular
+read_data styles.data
+pair_style lj/cut 5.5
+pair_coeff 1 1 0.08 3.1
+bond_style hybrid morse gromos harmonic/shift table spline 2000
+bond_coeff 1 morse 90 1.9 1.45
+bond_coeff 2*3 gromos 60 1.45
+bond_coeff 4 harmonic/shift 40 1.45 2.1
+bond_coeff 5 table bond.table ONE
+angle_style hybrid quartic cosine/delta cosine/shift fourier %s
+%s
+dihedral_style hybrid quadratic helix table spline 2000
+dihedral_coeff 1 quadratic 0.8 140
+dihedral_coeff 2 helix 0.4 0.3 0.2
+dihedral_coeff 3 table dihedral.table ONE
+special_bonds lj 0 0 0
+fix 1 all nve
+timestep 0.5
+run 20
+"""
+ANGLES = """angle_coeff 1 quartic 112 40 -12 5
+angle_coeff 2 cosine/delta 40 110
+angle_coeff 3 cosine/shift 20 110
+angle_coeff 4 fourier 25 0.9 0.7 0.2
+angle_coeff 5 """
 CUBIC = """units lj
 lattice fcc 0.8
 region box block 0 3 0 3 0 3
@@ -263,6 +347,11 @@ fix 1 all nve
 timestep 0.002
 run 50
 """
+LJ96 = CUBIC.replace("pair_style lj/cubic", "pair_style lj96/cut 2.0\npair_modify tail yes\n"
+                     "pair_coeff 1 2 0.8 1.05 1.8")
+TABLE = CUBIC.replace("lj/cubic", "hybrid table spline 4000 lj/cut 2.0").replace(
+    "1 1 1.0 1.0", "1 1 table pair.table ONE").replace(
+    "2 2 0.7 1.1", "2 2 lj/cut 0.7 1.1\npair_coeff 1 2 lj/cut 0.8 1.05")
 FIELD = """units real
 atom_style charge
 boundary p f p
@@ -342,6 +431,11 @@ SCRIPTS = {
     "gayberne without a cut-off": (ELLIPSOIDS % ("3 1 1", "1.0 3.0 1.0", "1.0 0.2 1 1 0.2 1 1")
                                    ).replace("pair_coeff 1 2 0 1.0 0 0 0 1 1 1",
                                              "pair_coeff 1 2 1 1.0 0 0 0 1 1 1 0.0"),
+    "class2": CLASS2 % 0,
+    "lj96 and tail": LJ96,
+    "pair table": TABLE,
+    "bonded": BONDED % ("fourier/simple", ANGLES + "fourier/simple 20 1.0 2.0"),
+    "bonded table": BONDED % ("table spline 2000", ANGLES + "table angle.table ONE"),
     "cubic": CUBIC,
     "field": FIELD,
     "dipole/cut": DIPOLES % ("lj/cut/dipole/cut 2.5 3.0", BOTH),

@@ -48,12 +48,16 @@ PRESSURE = {**dict.fromkeys(["charmm/coul/long", "weights", "weights of charges"
             "rigid groups": None, "rigid charges": None, "propel/self": None,
             "propel/self quat": None, "charmm/coul/charmm": None}
 NOT_DERIVATIVES = ["charmm/coul/charmm"]  # forces of LAMMPS
+TABULATED = ["class2", "bonded", "bonded table"]  # formulas that are not compiled, to save time
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_like_lammps(tmp_path, name):
+@pytest.mark.filterwarnings("ignore:no compiler")
+def test_like_lammps(tmp_path, monkeypatch, name):
     """Energies are those of LAMMPS to single precision, 3e-6 of their parts, also after the run;
     particles have moved as far, to 2e-4 of the longest way."""
+    if name in TABULATED:
+        monkeypatch.setenv("PERRIN_COMPILER", "none")
     result = job_of(tmp_path, SCRIPTS[name])
     assert not result.not_understood, result.not_understood
     wanted = LAMMPS[name]
@@ -462,6 +466,10 @@ def test_directions_go_on_in_another_job(tmp_path):
     ("charmm/coul/long", ("112 0 0", "112 20 2.3"), "springs between the ends of angles"),
     ("charmm/coul/long", ("improper_coeff 1 12 0", "improper_coeff 1 12 35"),
      "angle that is not 0"),
+    ("class2", ("bb 0", "bb 15"), "the term bb of class2, between two bonds, of angles of the "
+     "types 1"),
+    ("class2", ("improper_coeff 1 0 0", "improper_coeff 1 2 0"), "improper_style class2"),
+    ("lj96 and tail", ("lj96/cut 2.0", "born 2.0\npair_coeff * * 1 1 1 1 0"), "(tail) of"),
     ("weights", ("lj/coul 0 0 0.5", "lj/coul 0 0.2 0.5"), "expected 0 for pairs one and two"),
     ("gromacs", ("special_bonds lj/coul 0 0 1", "special_bonds lj 0 0 0 coul 0 0 0.5"),
      "the weight 0.5 of charges"),
@@ -477,6 +485,38 @@ def test_what_is_listed(tmp_path, name, change, said):
     assert change[0] in SCRIPTS[name]
     told = job_of(tmp_path, SCRIPTS[name].replace(*change)).not_understood
     assert any(said in why for _, why in told), [why for _, why in told]
+
+
+def test_styles_that_no_particle_has(tmp_path):
+    """Force fields come whole: what they say of types that are not there is no matter."""
+    text = SCRIPTS["bonded"].replace("styles.data", "styles.data extra/atom/types 1 "
+                                     "extra/angle/types 1").replace(
+        "hybrid quartic", "hybrid dipole quartic").replace(
+        "pair_style lj/cut 5.5\npair_coeff 1 1", "pair_style hybrid/overlay sw threebody off lj/cut "
+        "5.5\npair_coeff * 2 sw 1.0\npair_coeff 1 1 lj/cut")
+    assert not job_of(tmp_path, (text + "run 5").replace(
+        "fix 1", "angle_coeff 6 dipole 1 2\npair_coeff 2 2 lj/cut 1 1\nfix 1")).not_understood
+    said = [why for _, why in job_of(tmp_path, text.replace("5 fourier/simple 20 1.0", "5 dipole 1")
+                                     .replace("* 2 sw", "* * sw")).not_understood]
+    assert said == ["pair_style sw", "angle_style dipole"]
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+def test_class2_of_a_data_file(tmp_path, mixed):
+    """Terms of class2 have sections of their own there."""
+    word = "class2 " if mixed else ""
+    (tmp_path / "own.data").write_text(FOLDER_FILES["chains.data"] + (
+        "\nAngle Coeffs\n\n1 @112 40 -12 5\n\nBondBond Coeffs\n\n1 @15 1.45 1.45\n"
+        "\nBondAngle Coeffs\n\n1 @0 0 1.45 1.45\n").replace("@", word))
+    style = "angle_style hybrid class2\n"
+    text = SCRIPTS["class2"].replace("chains.data", "own.data")
+    text = "\n".join(line for line in text.split("\n") if not line.startswith("angle_"))
+    result = job_of(tmp_path, (style if mixed else style.replace("hybrid ", "")) + text)
+    assert [why[:40] for _, why in result.not_understood] == [
+        "the term bb of class2, between two bonds"]
+    angle, = (f for f in result.job["forces"] if f["type"] == "angle_formula")
+    assert angle["angles"]["1"] == {"t0": pytest.approx(np.radians(112)), "K2": 40, "K3": -12,
+                                    "K4": 5}
 
 
 @pytest.mark.parametrize("words, said", [

@@ -66,6 +66,7 @@ def test_loops(tmp_path):
     assert [s["steps"] for s in endless.job["stages"]] == [5, 40]
     assert "no label" in told(job_of(tmp_path, liquid("jump SELF nowhere")))[0]
     assert "more than 20000 lines" in told(job_of(tmp_path, liquid("label a\njump SELF a")))[0]
+    assert not job_of(tmp_path, liquid("timestep 0.002\n" * 20001)).not_understood
 
 
 def members(result, name):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from lammps_fields import LIQUID
-from test_import_lammps import job_of
+from test_import_lammps import job_of, simulation
 from test_import_script import members
 
 LENGTH = 4 * (4 / 0.8) ** (1 / 3)  # of LIQUID's box
@@ -136,6 +136,51 @@ def test_deform_beside_a_barostat(tmp_path):
     assert told(result) == ["fix deform beside the barostat of fix npt: one of them moves the box "
                             "of a job"]
     assert "deform" not in result.job["stages"][0]
+
+
+@pytest.mark.parametrize("rule, name", [("geometric", "geometric"),
+                                        ("arithmetic", "lorentz_berthelot")])
+def test_many_types(tmp_path, monkeypatch, rule, name):
+    """Pairs that the rule of LAMMPS gives are left to the rule of the job: the same energy."""
+    text = liquid(f"pair_modify mix {rule}\npair_coeff 3 5 0.7 1.02\n" + "".join(
+        f"pair_coeff {t} {t} {0.5 + 0.02 * t} {0.9 + 0.004 * t}\n" for t in range(1, 47)) + "".join(
+        f"set atom {t} type {t}\n" for t in range(1, 47)) + "mass * 1.0").replace(
+        "create_box 2 ", "create_box 46 ")
+    text = "\n".join(line for line in text.split("\n") if line[:14] not in (
+        "pair_coeff * *", "pair_coeff 1 2"))
+    energies, jobs = [], []
+    for many in (1000, 10000):
+        monkeypatch.setattr("perrin.lammps.mixing.MANY", many)
+        folder = tmp_path / str(many)
+        folder.mkdir()
+        result = job_of(folder, text)
+        assert not result.not_understood, result.not_understood
+        jobs.append(result.job["forces"][0])
+        with simulation(folder, result) as sim:
+            energies.append(sim.totals.potential)
+    assert len(jobs[0]["pairs"]) == 47 and jobs[0]["mixing"] == name
+    assert len(jobs[1]["pairs"]) == 46 * 47 // 2 and "mixing" not in jobs[1]
+    assert energies[0] == pytest.approx(energies[1], rel=1e-7)
+
+
+@pytest.mark.parametrize("bath, kind", [
+    ("langevin 2.0 1.0 0.5 7", {"type": "langevin", "frictions": {"1": 2.0, "2": 3.4}}),
+    ("temp/csvr 2.0 1.0 0.5 7", {"type": "bussi", "tau": 0.5})])
+def test_nph_beside_a_thermostat(tmp_path, bath, kind):
+    """Together they keep pressure and temperature; axes without a pressure keep their lengths."""
+    text = "unfix 1\nfix 2 all nph x 0.5 0.5 5 y 0.5 0.5 5 couple %s\n"
+    result = job_of(tmp_path, liquid(text % "xy" + "fix 1 all " + bath))
+    assert not result.not_understood, result.not_understood
+    assert any("stochastic cell rescaling" in why for _, why in result.changed)
+    made = result.job["stages"][0]["integrator"]
+    assert made.pop("barostat") == {"pressure": 0.5, "tau": 5.0, "axes": "xy"}
+    made.pop("timestep")
+    assert made == {**kind, "temperature": 2.0, "final_temperature": 1.0, "ramp_steps": 40}
+    for words, why in ((text % "xy", "no temperature"),
+                       (text % "xz" + "fix 1 all " + bath, "couple of others"),
+                       (text % "xy" + "fix 1 all viscous 1.0", "a temperature above 0")):
+        said = told(job_of(tmp_path, liquid(words)))
+        assert any(why in line for line in said), said
 
 
 @pytest.mark.parametrize("words, form, wide, note", [

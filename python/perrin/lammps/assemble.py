@@ -11,6 +11,7 @@ from perrin.lammps.charmm import ends_of_dihedrals
 from perrin.lammps.constraints import constraints
 from perrin.lammps.forces import STRENGTHS, without
 from perrin.lammps.groups import ranges
+from perrin.lammps.mixing import by_rule
 from perrin.lammps.reactions import dynamic_bonds
 from perrin.lammps.particles import own_mass
 from perrin.lammps.special import exclusions, of_charges
@@ -48,6 +49,8 @@ def assemble(script, last=True):
     job["forces"] = made + [force for _, force in script.fields]
     if script.start_lists().get("bond"):
         exclusions(script, job, line_of(script))
+    for force in job["forces"]:
+        by_rule(force)
     left = [f"{k}s" for k, count in script.start_lists().items() if count and not any(
         force["type"].startswith(f"{k}_") for force in made) and not held.get(k, set()) >= set(
             range(1, script.kinds(k) + 1))]
@@ -273,8 +276,10 @@ def interactions(script, held):
         if not script.start_lists()[kind] and not script.reactions:
             continue  # a force of bonds that there are none of
         try:
-            made += [Commented(force, part.lines[0])
-                     for force in part.forces(script.number, held.get(kind, ()))]
+            forces = part.forces(script, held.get(kind, ()))
+            made += [Commented(force, part.lines[0]) for force, _ in forces]
+            result.changed += [(part.lines[0], note) for _, note in forces if note]
+            result.not_understood += part.terms_left(script, held.get(kind, ()))
             if part.left:
                 result.not_understood.append((part.lines[0], "the springs between the ends of "
                                               f"angles of types {' '.join(map(str, part.left))}"))

@@ -7,7 +7,7 @@ from perrin.importing.lines import NotUnderstood
 
 # Styles that are sums of charges, with the settings that stand before their cut-off.
 CHARGED = {"cut": [], "long": [], "debye": ["kappa"], "dsf": ["damping"], "wolf": ["damping"]}
-SPLIT = re.compile(r"(?:(lj/cut|buck|born)/)?coul/(\w+)$")
+SPLIT = re.compile(r"(?:(lj/cut|lj/class2|buck|born)/)?coul/(\w+)$")
 FOR_DIPOLES = ("ewald/disp", "ewald/disp/dipole", "ewald/dipole", "pppm/dipole")
 IGNORED = ("gewald", "mesh", "mesh/disp", "order", "order/disp", "mix/disp", "minorder", "overlap",
            "diff", "fftbench", "collective", "compute", "cutoff/adjust", "eigtol", "force",
@@ -88,7 +88,7 @@ def separated(style, settings, table, kind, other):
     own, rest = settings[:extra], settings[extra:]
     if not rest:
         raise NotUnderstood(f"pair_style {style}: the cut-off is missing")
-    count = {"lj/cut": 2, "buck": 3, "born": 5, None: 0}[other]
+    count = {"lj/cut": 2, "lj/class2": 2, "buck": 3, "born": 5, None: 0}[other]
     for words in table.values():  # epsilon sigma [cut-off [cut-off of charges]]
         if len(words) > count + (1 if other else 0):
             raise NotUnderstood(f"pair_style {style}: a cut-off of charges for each pair of types")

@@ -3,10 +3,11 @@ a job needs a start of its own."""
 import numpy as np
 
 from perrin.importing.lines import NotUnderstood
+from perrin.lammps.bonded import CROSS_SECTIONS
 from perrin.lammps.particles import Particles, is_sphere
 
 COEFFICIENTS = ("Pair Coeffs", "PairIJ Coeffs", "Bond Coeffs", "Angle Coeffs", "Dihedral Coeffs",
-                "Improper Coeffs")
+                "Improper Coeffs", *CROSS_SECTIONS)
 LISTS = {"Bonds": 2, "Angles": 3, "Dihedrals": 4, "Impropers": 4}
 KEPT = ("Atoms", "Velocities", "Ellipsoids", *LISTS)
 SECTIONS = ("Masses", *KEPT, *COEFFICIENTS)

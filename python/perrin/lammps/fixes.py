@@ -92,6 +92,10 @@ class Motion:
                     part = [b for b in baths if b.group == group]
                     used.update(id(b) for b in part)
                     made.append((group, self.nve(fix, part), part[0].line))
+            elif fix.style == "nph" and any(b.group in (fix.group, "all") for b in baths):
+                mine = [b for b in baths if b.group in (fix.group, "all")]
+                used.update(id(b) for b in mine)
+                made.append((fix.group, self.enthalpy_and_bath(fix, mine), fix.line))
             elif fix.style in ("nvt", "npt", "nph", "nvt/sllod"):
                 made.append((fix.group, self.nose_hoover(fix), fix.line))
             elif fix.style in RIGID:
@@ -237,11 +241,30 @@ class Motion:
                            "canonical ensemble")
         return made
 
+    def enthalpy_and_bath(self, fix, baths):
+        """fix nph beside a thermostat: together they keep pressure and temperature."""
+        made, barostat = self.nve(fix, baths), self.nose_hoover_of(fix)[1]
+        if barostat is None or "barostat" in made or made.get("temperature") in (0, None):
+            raise NotUnderstood("fix nph beside a thermostat: expected one at a temperature above "
+                                "0, and one barostat", fix.line)
+        self.note(fix, "nph beside a thermostat became stochastic cell rescaling, of the same "
+                       "ensemble")
+        return {**made, "barostat": barostat}
+
     def nose_hoover(self, fix):
+        made, barostat = self.nose_hoover_of(fix)
+        if barostat is None:
+            return made
+        if made["type"] == "velocity_verlet":
+            raise NotUnderstood("fix nph: a barostat of constant enthalpy has no temperature")
+        return {**made, "barostat": barostat}
+
+    def nose_hoover_of(self, fix):
+        """(the integrator, its barostat or None)."""
         keys = {"temp": 3, "iso": 3, "aniso": 3, "tri": 3, "x": 3, "y": 3, "z": 3, "xy": 3,
                 "xz": 3, "yz": 3, "couple": 1, "drag": 1, "tchain": 1, "pchain": 1, "mtk": 1,
                 "tloop": 1, "ploop": 1, "nreset": 1, "dilate": 1, "scalexy": 1, "scaleyz": 1,
-                "scalexz": 1, "flip": 1, "fixedpoint": 3}
+                "scalexz": 1, "flip": 1, "fixedpoint": 3, "ptemp": 1}
         said = options(fix.words, keys)
         for key, why in (("drag", "there is no drag on the barostat and the thermostat"),
                          ("mtk", "the barostat has the correction of Martyna, Tobias and Klein"),
@@ -259,8 +282,10 @@ class Motion:
                     "tau": self.script.units.time(tau)}
             if "tchain" in said or fix.style == "nvt/sllod":  # whose chain is 1
                 made["chain"] = int(said.get("tchain", ["1"])[0])
-        if not pressed:
-            return made
+        return made, self.pressure(fix, pressed, said) if pressed else None
+
+    def pressure(self, fix, pressed, said):
+        """The barostat of pressures along axes."""
         if {"tri", "xy", "xz", "yz"} & set(pressed):
             raise NotUnderstood("a pressure of tilts")
         values = [tuple(v) for v in pressed.values()]
@@ -274,17 +299,16 @@ class Motion:
             if "aniso" not in pressed:
                 if couple == "none":
                     axes = ",".join(k for k in "xyz" if k in pressed)
-                elif set(pressed) != set("xyz"):
-                    raise NotUnderstood("a pressure along some axes that are coupled")
+                elif len(pressed) < 3:  # the others keep their lengths
+                    axes = "".join(k for k in "xyz" if k in pressed)
+                    if couple not in (axes, "xyz") or len(axes) < 2:
+                        raise NotUnderstood("a pressure along some axes, and couple of others")
         if self.script.dimension == 2:
             axes = {"all": "all", "x,y,z": "x,y"}.get(axes, axes)
         barostat = self.barostat(fix, values[0])
         if axes != "all":
             barostat["axes"] = axes
-        if made["type"] == "velocity_verlet":
-            raise NotUnderstood("fix nph: a barostat of constant enthalpy has no temperature")
-        made["barostat"] = barostat
-        return made
+        return barostat
 
     def barostat(self, fix, words):
         words = [w for w in words if w not in ("iso", "aniso")]

@@ -5,7 +5,7 @@ import os
 from perrin.importing.lines import NotUnderstood
 from perrin.lammps.script import logical_lines, split
 
-MOST = 20000  # lines that are read, those of loops in each turn
+MOST = 20000  # lines that are read once more, in turns of loops
 
 
 class Flow:
@@ -16,16 +16,18 @@ class Flow:
         self.skips = False      # the next jump, behind a list that has ended
         self.open_end = False   # an `if` with a jump whose condition is not known
         self.place = (None, 0)  # (lines, index) that are read
-        self.taken = 0          # lines so far
+        self.seen, self.again = set(), 0  # lines so far; how many of them were read before
 
     def read(self, path):
         lines, at, before = list(logical_lines(path)), 0, self.place
         while at < len(lines) and not self.lost:
             line, at = lines[at], at + 1
-            self.place, self.taken = (lines, at), self.taken + 1
-            if self.taken > MOST:
-                self.result.not_understood.append((line, f"more than {MOST} lines: a loop that is "
-                                                   "too long, or does not end"))
+            self.place, known = (lines, at), len(self.seen)
+            self.seen.add((line.file, line.number))
+            self.again += len(self.seen) == known
+            if self.again > MOST:
+                self.result.not_understood.append((line, f"more than {MOST} lines of loops: one "
+                                                   "that is too long, or does not end"))
                 self.lost = True
                 break
             self.run_line(line)

@@ -26,6 +26,8 @@ def several(text, count):
     return list(range(int(low or 1), int(high or count) + 1))
 
 
+# Styles to which pair_modify tail adds something in LAMMPS.
+TAILED = re.compile(r"(lj/cut|lj96/cut|lj/class2|mie/cut|buck|born)(/coul/\w+)?$")
 DEFAULTS = {"shift": "no", "tail": "no", "mix": "geometric"}  # of pair_modify
 
 
@@ -159,14 +161,30 @@ class Pairs:
                 if style in ("none", "zero"):
                     continue
                 own = self.of_style(script, style, settings, table)
+                if self.modify["tail"] == "yes" and TAILED.match(style) and \
+                        not any(force.get("tail") for force, _ in own):
+                    failed.append(f"the long-range correction (tail) of pair_style {style}")
                 if self.mixed:
                     own = charges.new(own, {*table, *self.mixable(table, script.types)})
                 made += own
             except NotUnderstood as error:
+                if self.mixed and self.of_nobody(script, table):
+                    continue
                 failed.append(str(error))
             except (IndexError, ValueError, KeyError) as error:
                 failed.append(f"pair_style {style}: words are missing or wrong ({error!r})")
         return made, failed + charges.missing()
+
+    def of_nobody(self, script, table):
+        """Whether a style of a hybrid acts between types alone of which there are no particles. One
+        without coefficients is a word that belongs to a style before."""
+        if not table:
+            return True
+        try:
+            there = set(script.start.type.tolist())
+        except NotUnderstood:  # of a style whose rows are not read
+            return False
+        return not script.reservoir and not any({i, j} <= there for i, j in table)
 
     def mixable(self, table, types):
         """Pairs that a hybrid leaves to mixing: nobody names them, and both types have the same
@@ -221,21 +239,39 @@ class Pairs:
         return made
 
 
+def table_entry(script, file, *keyword):
+    """A table of a file that is there."""
+    path = script.file(file)
+    if not os.path.exists(path):
+        raise NotUnderstood(f"the file {file} is not there")
+    return {"file": os.path.relpath(path, script.folder),
+            **({"keyword": keyword[0]} if keyword else {})}
+
+
+def of_zeros(script):
+    """A table beside the job for pairs of types that a hybrid gives another style."""
+    name = f"{script.name}-zero.table"
+    path = os.path.join(script.folder, name)
+    if path not in script.result.data:
+        with open(path, "w") as file:
+            file.write("# r and energy of pairs that have no table, made by perrin import\n"
+                       "0.1 0\n0.2 0\n0.3 0\n")
+        script.result.data.append(path)
+    return name
+
+
 def tabulated(script, table, types):
     """pair_style table: the same files, which a job reads, too."""
     missing = [(i, j) for i in range(1, types + 1) for j in range(i, types + 1)
                if (i, j) not in table]
-    if missing:
+    if missing and not script.pairs.mixed:
         raise NotUnderstood(f"pair_style table without rows for the types {missing[0][0]} and "
                             f"{missing[0][1]}")
     pairs = []
-    for (i, j), (file, *words) in sorted(table.items()):
-        path = script.file(file)
-        if not os.path.exists(path):
-            raise NotUnderstood(f"the file {file} is not there")
-        pairs.append({"types": names(i, j), "file": os.path.relpath(path, script.folder),
-                      **({"keyword": words[0]} if words else {}),
-                      **({"cutoff": script.number(words[1])} if len(words) > 1 else {})})
+    for (i, j), words in sorted(table.items()):
+        pairs.append({"types": names(i, j), **table_entry(script, *words[:2]),
+                      **({"cutoff": script.number(words[2])} if len(words) > 2 else {})})
+    pairs += [{"types": names(i, j), "file": of_zeros(script)} for i, j in missing]
     return [({"type": "pair_table", "pairs": pairs}, "a spline is between the rows of a table in "
              "place of LAMMPS's own points")]
 
@@ -259,8 +295,8 @@ def without(entry):
 
 
 # Styles that may be named again, and how many coefficients stand before a cut-off.
-KEPT = {"lj/cut": 2, "lj/smooth/linear": 2, "lj/sf": 2, "morse": 3, "buck": 3, "yukawa": 1,
-        "soft": 1, "gauss": 2, "lj96/cut": 2, "born": 5, "mie/cut": 4, "lj/cut/coul/cut": 2,
+KEPT = {"lj/cut": 2, "lj/class2": 2, "lj/smooth/linear": 2, "lj/sf": 2, "morse": 3, "buck": 3,
+        "yukawa": 1, "soft": 1, "gauss": 2, "lj96/cut": 2, "born": 5, "mie/cut": 4, "lj/cut/coul/cut": 2,
         "lj/cut/coul/long": 2, "lj/cut/coul/debye": 2, "coul/cut": 0, "coul/long": 0}
 STRENGTHS = ("epsilon", "strength", "depth", "amplitude", "dispersion", "repulsion", "gamma",
              "A", "C", "D", "s0", "s3", "s4")
@@ -326,20 +362,24 @@ def smooth_linear(settings, table, types, modify, number, mixing):
     return [({**force, "truncation": "force_shift"}, note)]
 
 
-def simple(kind, keys, convert=lambda v: v, shift=True):
-    """A style whose coefficients are numbers, one after the other, and a cut-off."""
+def simple(kind, keys, convert=lambda v: v, shift=True, tail=False, count=None):
+    """A style whose coefficients are numbers, one after the other, and a cut-off. tail: whether
+    the force has a long-range correction; count: of coefficients, where it is not that of keys."""
+    count = len(keys) if count is None else count
 
     def make(settings, table, types, modify, number, mixing):
         cut = number(settings[-1]) if settings else None
         force = {"type": kind, **({"cutoff": cut} if cut is not None else {})}
         if shift:
             truncation(modify, force)
+        if tail and modify["tail"] == "yes":
+            force["tail"] = True
         force["pairs"] = []
         for (i, j), words in sorted(table.items()):
             v = [number(w) for w in words]
-            entry = {"types": names(i, j), **dict(zip(keys, convert(v[:len(keys)])))}
-            if len(v) > len(keys) and v[len(keys)] != cut:
-                entry["cutoff"] = v[len(keys)]
+            entry = {"types": names(i, j), **dict(zip(keys, convert(v[:count])))}
+            if len(v) > count and v[count] != cut:
+                entry["cutoff"] = v[count]
             force["pairs"].append(entry)
         missing = types * (types + 1) // 2 - len(table)
         if mixing and missing:
@@ -366,6 +406,28 @@ def formula(energy, keys):
         return [({"type": force.pop("type"), "energy": energy, **force}, note)]
 
     return made
+
+
+def class2(settings, table, types, modify, number, mixing):
+    """epsilon [2 (sigma/r)^9 - 3 (sigma/r)^6], whose minimum is at sigma; epsilon and sigma are
+    mixed by sixth powers, whatever `pair_modify mix` says of cut-offs."""
+    cut, values = number(settings[0]), {}
+    for pair, words in table.items():
+        v = [number(w) for w in words]
+        values[pair] = v[0], v[1], v[2] if len(v) > 2 else cut
+    for i in range(1, types + 1) if mixing else ():
+        for j in range(i + 1, types + 1):
+            if (i, j) not in values and (i, i) in values and (j, j) in values:
+                a, b = values[i, i], values[j, j]
+                values[i, j] = (*mix("sixthpower", a, b)[:2], mix(modify["mix"], a, b)[2])
+    force = truncation(modify, {"type": "mie", "cutoff": cut})
+    if modify["tail"] == "yes":
+        force["tail"] = True
+    force["pairs"] = [{
+        "types": names(i, j), "epsilon": epsilon, "sigma": sigma / 1.5 ** (1 / 3) if epsilon else 1,
+        "repulsive": 9, "attractive": 6, **({"cutoff": own} if own != cut else {})}
+        for (i, j), (epsilon, sigma, own) in sorted(values.items())]
+    return [(force, None)]
 
 
 def cubic(settings, table, types, modify, number, mixing):
@@ -420,10 +482,12 @@ def dpd_thermostat(settings, table, types, modify, number, mixing):
 
 PAIRS = {"lj/cut": lennard_jones, "lj/smooth/linear": smooth_linear, "lj/sf": smooth_linear,
          "morse": simple("morse", ["depth", "steepness", "distance"]),
-         "buck": simple("buckingham", ["amplitude", "rho", "dispersion"]),
+         "buck": simple("buckingham", ["amplitude", "rho", "dispersion"], tail=True),
          "lj/cubic": cubic, "colloid": colloid.pair_forces,
-         "mie/cut": simple("mie", ["epsilon", "sigma", "repulsive", "attractive"]),
+         "mie/cut": simple("mie", ["epsilon", "sigma", "repulsive", "attractive"], tail=True),
+         "lj/class2": class2,
          "yukawa": yukawa, "soft": soft, "dpd": dpd, "dpd/tstat": dpd_thermostat,
          "gauss": formula("-A*exp(-B*r^2)", ["A", "B"]),
-         "lj96/cut": formula("4*epsilon*((sigma/r)^9 - (sigma/r)^6)", ["epsilon", "sigma"]),
+         "lj96/cut": simple("mie", ["epsilon", "sigma", "repulsive", "attractive"], tail=True,
+                            convert=lambda v: [v[0] * 16 / 27, v[1], 9, 6], count=2),
          "born": formula("A*exp((sigma - r)/rho) - C/r^6 + D/r^8", ["A", "rho", "sigma", "C", "D"])}

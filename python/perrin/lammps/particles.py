@@ -42,10 +42,12 @@ class Particles:
 
     def get(self, name):
         """Numbers of all particles; those that nobody has given are the default."""
-        return self.extra.get(name, rows(name, len(self.r)))
+        return self.extra[name] if name in self.extra else rows(name, len(self.r))
 
     def set(self, name, which, value):
-        self.extra.setdefault(name, rows(name, len(self.r)))[which] = value
+        if name not in self.extra:
+            self.extra[name] = rows(name, len(self.r))
+        self.extra[name][which] = value
 
     def index(self, ids):
         """Places of particles by their ids."""
@@ -183,4 +185,4 @@ def own_mass(style):
 
 def rows(name, n):
     """The default of so many particles."""
-    return np.array([EXTRA[name]] * n).reshape(n, *np.shape(EXTRA[name]))
+    return np.broadcast_to(np.array(EXTRA[name]), (n, *np.shape(EXTRA[name]))).copy()

@@ -5,6 +5,7 @@ import numpy as np
 
 from perrin.importing.lines import NotUnderstood
 from perrin.lammps import forces
+from perrin.lammps.bonded import CROSS_SECTIONS
 from perrin.lammps.data import Data
 from perrin.lammps.fixes import options
 from perrin.lammps.groups import ranges
@@ -207,8 +208,8 @@ class System:
                 if kind in ("pair", "pairij"):
                     self.pairs.section(name, rows, self.types)
                 else:
-                    for row in rows:
-                        self.bonded[kind].coefficient(row, self.kinds(kind), line)
+                    kind, word = CROSS_SECTIONS.get(name, (kind, None))
+                    self.bonded[kind].section(word, rows, self.kinds(kind), line)
             except NotUnderstood as error:
                 raise NotUnderstood(f"{name} of {rest[0]}: {error}") from None
         if "extra/atom/types" in said or of_fixes:
@@ -360,7 +361,10 @@ class System:
         if style == "region":
             return self.regions[which].inside(self.places())
         if style in ("atom", "type", "mol"):
-            of = {"type": a.type, "atom": a.numbers(), "mol": a.get("molecule")}[style]
+            of = a.type if style == "type" else a.numbers() if style == "atom" else \
+                a.get("molecule")
+            if which.isdigit():
+                return of == int(which)
             return np.isin(of, forces.several(which, int(of.max())))
         raise NotUnderstood(f"set {style}")
 
