@@ -193,7 +193,7 @@ class ForceJobs(unittest.TestCase):
             for angle in (179.99, -179.99, 178.5, 30):
                 a = numpy.radians(angle)
                 said, force, u = self.torsion([(1, 0, 0), (0, 0, 0), (0, 0, -1),
-                                               (numpy.cos(a), numpy.sin(a), -1)])
+                                               (numpy.cos(a), -numpy.sin(a), -1)])
                 self.assertNotIn("warning", said)
                 self.assertAlmostEqual(u, energy(a), delta=2e-3)
                 # The first particle turns about the axis with an arm of 1.
