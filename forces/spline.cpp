@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <numbers>
 
 #include "engine/base/error.h"
 #include "forces/table_shape.h"
 
 namespace perrin {
 namespace {
+
+constexpr double most_intervals = 65536;  // of a table that has fewer rows
 
 /// spline_slopes() around a turn: what the ends do has died away over a turn on both sides, by a
 /// factor of four for each point.
@@ -32,15 +35,19 @@ bool jumps(const TableRows& rows, std::size_t k) { return !rows.jump.empty() && 
 
 /// Points at equal distances, on the cubics through those of the file.
 TableRows equidistant(const TableRows& rows) {
-  const double range = rows.x.back() - rows.x.front();
-  double least = range, most = 0;
+  const double range = rows.x.back() - rows.x.front(), mean = range / double(rows.x.size() - 1);
+  double least = range, most = 0, away = 0;
   for (std::size_t k = 1; k < rows.x.size(); ++k) {
     least = std::min(least, rows.x[k] - rows.x[k - 1]);
     most = std::max(most, rows.x[k] - rows.x[k - 1]);
+    away = std::max(away, std::abs(rows.x[k] - (rows.x.front() + mean * double(k))));
   }
-  // Files round to six digits.
-  if (most - least <= 1e-4 * most + 2e-6 * rows.x.back()) return rows;
-  const auto n = std::size_t(std::min(std::ceil(range / least), 65536.0));
+  // Files round to six digits. Where rows are many, distances that differ by no more than that may
+  // add up.
+  const double rounded = 2e-6 * rows.x.back();
+  if (most - least <= 1e-4 * most + rounded && away <= 1e-4 * most + rounded) return rows;
+  const auto n = std::size_t(
+      std::min(std::ceil(range / least), std::max(most_intervals, double(rows.x.size()))));
   TableRows out;
   std::size_t at = 1, before = 1;
   for (std::size_t k = 0; k <= n; ++k) {
@@ -98,6 +105,34 @@ std::string Spline::fingerprint() const {
   return fmt::format("{:016x}", hash);
 }
 
+namespace {
+
+/// Where rows are closer together than intervals can be: an energy that is lost. Empty: none.
+std::string lost_energy(const TableRows& rows, const Spline& spline, TableKind kind) {
+  const SplineView view = spline.view();
+  const double intervals = double(view.last) + 1;
+  if (intervals < most_intervals) return "";
+  double worst = 0.01;  // of the energies around
+  std::size_t at = 0;
+  for (std::size_t k = 1; k + 1 < rows.x.size(); ++k) {
+    if (jumps(rows, k - 1) || jumps(rows, k)) continue;
+    const double around =
+        std::abs(rows.energy[k - 1]) + std::abs(rows.energy[k]) + std::abs(rows.energy[k + 1]);
+    const double lost = std::abs(double(view.evaluate(Real(rows.x[k])).energy) - rows.energy[k]);
+    if (lost > worst * around) worst = lost / around, at = k;
+  }
+  if (at == 0) return "";
+  const bool turned = kind == TableKind::angle || kind == TableKind::dihedral;
+  const double unit = turned ? std::numbers::pi / 180 : 1;
+  return fmt::format(
+      "rows are too close together: they are brought to {} equal distances of {:.4g}, and the "
+      "energy at {:.8g} is {:.6g} in place of {:.6g}",
+      intervals, (spline.end() - spline.start()) / intervals / unit, rows.x[at] / unit,
+      view.evaluate(Real(rows.x[at])).energy, rows.energy[at]);
+}
+
+}  // namespace
+
 bool TableSettings::load(Setup& setup, const std::string& key, TableKind kind) {
   const auto path = setup.input_file(file, key + ".file");
   std::error_code ignored;
@@ -106,6 +141,8 @@ bool TableSettings::load(Setup& setup, const std::string& key, TableKind kind) {
     const TableRows rows = read_table(path, keyword, kind);
     for (const auto& note : rows.notes) setup.warn(key + ".file", note);
     spline = std::make_shared<const Spline>(setup.device(), rows, kind == TableKind::dihedral);
+    if (const auto note = lost_energy(rows, *spline, kind); !note.empty())
+      setup.warn(key + ".file", note);
   } catch (const UserError& e) {
     setup.error(key + ".file", e.what());
     return false;

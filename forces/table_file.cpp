@@ -202,26 +202,50 @@ class TableFile {
   /// Around the whole turn: the last point is the first one again.
   void close_turn() {
     auto& x = rows_.x;
+    const auto& energy = rows_.energy;
     const double turn = 2 * std::numbers::pi, left = x.front() + turn - x.back();
-    double widest = 0;
-    for (std::size_t k = 1; k < x.size(); ++k) widest = std::max(widest, x[k] - x[k - 1]);
-    if (left < -1e-6 || left > 1.5 * widest)
+    double widest = 0, narrowest = turn, steepest = 0;
+    for (std::size_t k = 1; k < x.size(); ++k) {
+      const double width = x[k] - x[k - 1];
+      widest = std::max(widest, width), narrowest = std::min(narrowest, width);
+      steepest = std::max(steepest, std::abs(energy[k] - energy[k - 1]) / width);
+    }
+    // Both ends may be rounded, as those of radians are.
+    const double rounded = std::max(1e-6, 0.01 * narrowest);
+    if (left < -rounded || left > 1.5 * widest)
       fail(lines_[at_.back()], fmt::format("expected dihedrals around 360 degrees, got {} to {}",
                                            x.front() / degree, x.back() / degree));
-    if (left > 1e-6) {
+    if (left > rounded) {
       x.push_back(x.front() + turn);
-      rows_.energy.push_back(rows_.energy.front());
+      rows_.energy.push_back(energy.front());
       if (!rows_.slope.empty()) rows_.slope.push_back(rows_.slope.front());
       at_.push_back(at_.front());
-    } else if (const double e = rows_.energy.front();
-               std::abs(rows_.energy.back() - e) > 1e-6 * (1 + std::abs(e))) {
+    } else if (const double e = energy.front();
+               std::abs(energy.back() - e) > 1e-6 * (1 + std::abs(e)) + std::abs(left) * steepest) {
       fail(lines_[at_.back()],
-           fmt::format("the energy is {}, but {} 360 degrees before", rows_.energy.back(), e));
+           fmt::format("the energy is {}, but {} 360 degrees before", energy.back(), e));
     }
     x.back() = x.front() + turn;
     if (x.size() < 9)
       fail(lines_[at_.back()],
            fmt::format("{} rows: expected at least 8 for 360 degrees", x.size() - 1));
+    if (left > rounded && rows_.slope.empty()) note_open_turn();
+  }
+
+  /// A jump from the last row to the first one, which no slopes tell of.
+  void note_open_turn() {
+    const auto& energy = rows_.energy;
+    const std::size_t n = energy.size() - 1;
+    const auto rise = [&](std::size_t k) { return std::abs(energy[k + 1] - energy[k]); };
+    double largest = 0, near = 0;
+    for (std::size_t k = 0; k + 1 < n; ++k) largest = std::max(largest, rise(k));
+    for (const std::size_t k : {std::size_t(0), std::size_t(1), n - 2, n - 3})
+      near = std::max(near, rise(k));
+    if (rise(n - 1) <= 8 * near || rise(n - 1) <= 1.5 * largest) return;
+    rows_.notes.push_back(fmt::format(
+        "{}:{} and {}: the energy goes from {:.6g} to {:.6g} where the turn closes, and the curve "
+        "between rows swings beside it: expected energies of a period of 360 degrees",
+        name_, lines_[at_[n - 1]].number, lines_[at_[n]].number, energy[n - 1], energy[n]));
   }
 
   /// Forces of the wrong sign or unit are the common mistake.

@@ -163,10 +163,19 @@ void register_moving(Registry& registry) {
                       fmt::format("must be at least four time steps, {:.6g}, got {:.6g}: between "
                                   "steps the oscillation would not be seen",
                                   4 * s.timestep, s.oscillation->period));
-        return std::make_unique<Moving>(
-            s, formula::vector_of_time(
-                   s.velocity, setup.configuration().box.dimension, "velocity", "a velocity",
-                   [&](const auto& key, const auto& what) { setup.error(key, what); }));
+        auto velocity = formula::vector_of_time(
+            s.velocity, setup.configuration().box.dimension, "velocity", "a velocity",
+            [&](const auto& key, const auto& what) { setup.error(key, what); });
+        for (std::size_t k = 0; k < 3; ++k) {
+          const auto& code = velocity.code[k];
+          const double start = 0;  // of the stage, of which t is the time
+          if (code.empty()) continue;
+          const double v = formula::ProgramView{code.data(), int(code.size())}.evaluate(&start);
+          if (!std::isfinite(v))
+            setup.error(fmt::format("velocity[{}]", k),
+                        fmt::format("must be a number when the stage begins, got {} at t = 0", v));
+        }
+        return std::make_unique<Moving>(s, std::move(velocity));
       });
 }
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -215,6 +216,43 @@ class Losses {
   std::array<std::int64_t, 3> without_{};  // frames without velocities, images, orientations
 };
 
+/// Looks at the steps and times of the frames together.
+class Clocks {
+ public:
+  void see(const io::Frame& frame) {
+    const std::int64_t step = frame.configuration.step;
+    if (frames_++ > 0 && step <= last_ && order_.empty())
+      order_ = fmt::format("step {} follows step {}", step, last_);
+    last_ = step;
+    steps_ = steps_ || frame.has_step || step != 0;
+    times_ = times_ || frame.time != 0;
+  }
+  /// What programs that read the file will wonder about, a sentence each.
+  std::vector<std::string> remarks(const io::Format& to) const {
+    const auto is = [&](std::initializer_list<const char*> names) {
+      return std::ranges::count(names, to->name) > 0;
+    };
+    if (frames_ < 2 || !is({"h5md", "gsd", "xtc", "xyz", "gro"})) return {};
+    std::vector<std::string> list;
+    const bool no_times = !times_ && to->name != "gsd";
+    if (!steps_ || no_times)
+      list.push_back(fmt::format("{} are 0 in all frames: the input has no others",
+                                 steps_     ? "times"
+                                 : no_times ? "steps and times"
+                                            : "steps"));
+    if (steps_ && to->name == "h5md" && !order_.empty())
+      list.push_back(order_ +
+                     ": in H5MD steps increase, and programs that look for a step may find another "
+                     "frame");
+    return list;
+  }
+
+ private:
+  std::int64_t frames_ = 0, last_ = 0;
+  bool steps_ = false, times_ = false;
+  std::string order_;
+};
+
 }  // namespace
 
 long long convert(const ConvertOptions& options) {
@@ -248,15 +286,18 @@ long long convert(const ConvertOptions& options) {
   io::NewFile place(options.out, "." + std::to_string(::getpid()));
   choose_precision(frame, from, to, options.precision, how);
   Losses lost(options, to, how, frame);
+  Clocks clocks;
   try {
     const auto writer = to->create(place.aside(), frame, how);
-    lost.tell(frame), writer->write(frame);
+    lost.tell(frame), clocks.see(frame), writer->write(frame);
     for (std::int64_t k = first + 1; k < end; ++k) {
       const io::Frame next = changed(reader->read(k, as));
-      lost.tell(next), writer->write(next);
+      lost.tell(next), clocks.see(next), writer->write(next);
     }
     writer->finish();
-    for (const std::string& what : writer->lost_between())
+    auto between = writer->lost_between();
+    std::ranges::copy(clocks.remarks(to), std::back_inserter(between));
+    for (const std::string& what : between)
       if (options.warn) options.warn(options.out + ": " + what);
   } catch (const UserError& error) {
     throw UserError(by_its_name(error.what(), place.aside(), options.out));

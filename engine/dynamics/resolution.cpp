@@ -55,7 +55,8 @@ std::string slow_particles(const Simulation& simulation, const Integrator& integ
       // Of one that is slow at this instant alone, its bath makes a faster one.
       if (kt) square = std::max(square, *kt * double(v.w));
       const double step = dt * std::sqrt(square);
-      if (error <= largest_single_error * step) continue;
+      // What is no number ends the run in its first step.
+      if (!(error > largest_single_error * step)) continue;
       if (count++ == 0 || id[i] < first) first = id[i], way = step;
     }
   };

@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <numbers>
 #include <set>
 
 #include "engine/components/registry.h"
@@ -318,6 +320,34 @@ bool has_parameters(const std::string& type, const Json& settings, const formula
   return good;
 }
 
+/// Reports energies of dihedrals that jump where an angle comes round, from pi to -pi.
+bool goes_round(const Json& settings, const formula::Formula& formula,
+                const CatalogueRow::Report& report) {
+  bool good = true;
+  const Json& dihedrals = settings.at("dihedrals");
+  if (!dihedrals.is_object()) return true;  // told when settings are read
+  for (const auto& [name, entry] : dihedrals.items()) {
+    std::map<std::string, double> values;
+    for (const std::string& p : formula.parameters)
+      if (const auto it = entry.find(p); it != entry.end() && it->is_number())
+        values[p] = it->get<double>();
+    if (values.size() < formula.parameters.size()) continue;  // likewise
+    const auto at = [&](double phi) {
+      values["phi"] = phi;
+      return formula::evaluate(formula.value, values);
+    };
+    const double high = at(std::numbers::pi), low = at(-std::numbers::pi);
+    if (std::abs(high - low) <= 1e-6 * (1 + std::abs(high) + std::abs(low))) continue;
+    good = false;
+    report(join_path("dihedrals", name),
+           fmt::format("the energy must be the same at -pi and pi, which are one angle, got {:.6g} "
+                       "and {:.6g}; k/2 (phi - phi0)^2, the shorter way round, is the force "
+                       "dihedral_harmonic",
+                       low, high));
+  }
+  return good;
+}
+
 /// `settings` with a formula.
 std::optional<GeneratedType> generate_formula(const std::string& type, const Json& settings,
                                               const CatalogueRow::Report& report) {
@@ -383,6 +413,9 @@ std::optional<GeneratedType> generate_formula(const std::string& type, const Jso
     take_mixing(*rest, request, *formula, note);
   }
   if (!good || !has_parameters(type, settings, *formula, note)) return {};
+  if (type == "dihedral_formula" && request.attributes.empty() &&
+      !goes_round(settings, *formula, note))
+    return {};
   return compiled(request, *formula, rest, report);
 }
 

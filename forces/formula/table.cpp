@@ -42,15 +42,43 @@ struct Interval {
   double from, to;
 };
 
-/// Energies that large, beside those near `to`, are never met: there a table of r may begin. A
-/// formula of r - delta has such energies at delta, and goes on below.
-double beginning(Curve& curve, double to) {
-  double typical = 0;
-  for (int k = 50; k < 100; ++k) typical = std::max(typical, std::abs(curve.energy(to * k / 100)));
+struct Typical {
+  double energy;
+  double scale;  // of what ends before the table does: the same of the outer quarter
+};
+
+/// The largest energy of the outer half, up to the distance beyond which the formula has ended, as
+/// that of WCA does before a longer cut-off: there nothing is left of the energies within.
+Typical typical_energy(Curve& curve, double to) {
+  constexpr double nothing = 1e-7;
+  for (int end = 100; end >= 2; --end) {
+    double half = 0, quarter = 0, last = 0;
+    for (int k = 50; k < 100; ++k) {
+      const double energy = std::abs(curve.energy(to * end * k / 10000));
+      half = std::max(half, energy);
+      if (k >= 75) quarter = std::max(quarter, energy);
+      if (k >= 90) last = std::max(last, energy);
+    }
+    if (last > nothing * half) return {half, end < 100 ? quarter : 0};
+  }
+  return {0, 0};
+}
+
+/// Energies that large, beside those near the end, are never met: there a table of r may begin. A
+/// formula of r - delta has such energies at delta, and goes on below. Of a formula that falls with
+/// a power of r those near a long cut-off say little: its table begins where it is not resolved.
+double beginning(Curve& curve, double to, const Typical& typical) {
+  const double low = 1e7 * (typical.energy + 1e-30), high = std::min(1e14 * typical.energy, 1e30);
+  const auto resolved = [&](double x) {
+    const double h = to / 16384, exact = curve.energy(x + h / 2);
+    const double spline =
+        (curve.energy(x) + curve.energy(x + h)) / 2 + h / 8 * (curve.slope(x) - curve.slope(x + h));
+    return std::abs(spline - exact) <= 1e-6 * (std::abs(exact) + typical.energy);
+  };
   const auto met = [&](int k) {
-    const double energy = curve.energy(to * k / 1000), slope = curve.slope(to * k / 1000);
-    return std::isfinite(energy) && std::isfinite(slope) &&
-           std::abs(energy) <= 1e7 * (typical + 1e-30);
+    const double x = to * k / 1000, energy = std::abs(curve.energy(x));
+    if (!std::isfinite(energy) || !std::isfinite(curve.slope(x))) return false;
+    return energy <= low || (typical.scale == 0 && energy <= high && resolved(x));
   };
   int first = 1;
   while (first < 1000 && !met(first)) ++first;
@@ -76,12 +104,12 @@ struct Table {
   double error;  // halfway between points, of the energy there or of the typical one
 };
 
-/// `unit`: of x in the file.
-Table tabulate(Curve& curve, Interval range, double unit) {
+/// `unit`: of x in the file; `scale`: of energies, where those of the outer half are less.
+Table tabulate(Curve& curve, Interval range, double unit, double scale) {
   for (int points = 4097;; points = 2 * points - 1) {
     const double h = (range.to - range.from) / (points - 1);
     std::vector<double> energy, slope;
-    double typical = 0;
+    double typical = scale;
     for (int k = 0; k < points; ++k) {
       const double x = k + 1 == points ? range.to : range.from + k * h;
       energy.push_back(curve.energy(x)), slope.push_back(curve.slope(x));
@@ -158,11 +186,14 @@ class Tables {
       const double degree = std::numbers::pi / 180;
       Interval range{0, std::numbers::pi};
       if (request_.type == "dihedral_formula") range.from = -std::numbers::pi;
+      double scale = 0;
       if (!angles) {
         range.to = pair ? *cutoff : end_of_bonds(curve);
-        range.from = beginning(curve, range.to);
+        const Typical typical = typical_energy(curve, range.to);
+        scale = typical.scale;
+        range.from = beginning(curve, range.to, typical);
       }
-      const Table table = tabulate(curve, range, angles ? degree : 1);
+      const Table table = tabulate(curve, range, angles ? degree : 1, scale);
       worst = std::max(worst, table.error);
       Json made = Json::object();
       if (pair) made["types"] = old.at("types");

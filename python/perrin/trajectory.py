@@ -397,7 +397,7 @@ class Trajectory:
         self._require_file()
         name = arguments.new_file(path, overwrite)
         for text in checked.convert(self.path, name, *["--overwrite"] * overwrite):
-            warn(text)
+            warn(text.replace(": --precision", ": perrin convert --precision"))
 
 
 def open(path: Union[str, os.PathLike[str]]) -> Trajectory:

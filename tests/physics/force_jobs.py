@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 import h5py
 import numpy
@@ -152,6 +153,98 @@ class ForceJobs(unittest.TestCase):
         for factor in (-1, 2, 4.184, 0.1):
             said, _, _ = self.table(rows(x, lj(x), factor * lj_force(x)), 1.3, rc=2)
             self.assertIn("not minus the derivative", said)
+
+    def test_distances_of_rows_may_change_by_less_than_files_round(self):
+        """Of many rows that adds up to distances from other rows by far."""
+        x = 0.5 + numpy.insert(numpy.cumsum(numpy.linspace(1.8e-5, 2.2e-5, 100000)), 0, 0)
+        text = rows(x, 5 * (x - 1)**2, -10 * (x - 1))
+        for kind in ("pair_table", "bond_table"):
+            for r in (0.8, 1.5, 2.2):
+                _, f, u = self.table(text, r, kind)
+                self.assertAlmostEqual(u, 5 * (r - 1)**2, delta=1e-4)
+                self.assertAlmostEqual(f, -10 * (r - 1), delta=1e-3)
+
+    def test_rows_that_are_too_close_together_are_told(self):
+        """Closer than 65536 equal distances are."""
+        near = 1 + 5e-5 * numpy.linspace(-1, 1, 400)
+        x = numpy.unique(numpy.concatenate([numpy.linspace(0.5, 8, 4000), near]))
+        energy = 0.1 * (x - 1)**2 - 5 * numpy.exp(-((x - 1) / 1e-5)**2)
+        said, _, _ = self.table("".join(f"{a:.12g} {b:.12g}\n" for a, b in zip(x, energy)), 1.2)
+        self.assertIn("rows are too close together: they are brought to 65536 equal", said)
+        x = numpy.geomspace(1e-3, 8, 3000)  # where energies change slowly nothing is lost
+        said, _, u = self.table("".join(f"{a:.12g} {1 / a:.12g}\n" for a in x), 0.01)
+        self.assertNotIn("warning", said)
+        self.assertAlmostEqual(u, 100, delta=1e-2)
+
+    def test_a_turn_in_rounded_radians_is_closed(self):
+        """Whose last row is the first one again, but for the rounding of both."""
+        def energy(phi):
+            return 2 * (1 + numpy.cos(3 * phi - 0.7)) + numpy.sin(phi)
+
+        def torque(phi):  # minus the derivative
+            return 6 * numpy.sin(3 * phi - 0.7) - numpy.cos(phi)
+        phi = numpy.linspace(-numpy.pi, numpy.pi, 181)
+        for digits, forces in ((5, True), (5, False), (4, False), (7, False)):
+            text = "TURN\nN 181 RADIANS" + " NOF" * (not forces) + "\n\n"
+            for k, a in enumerate(phi):
+                force = f" {torque(a):.10g}" if forces else ""
+                text += f"{k + 1} {a:.{digits}f} {energy(a):.10g}{force}\n"
+            self.write("table.txt", text)
+            for angle in (179.99, -179.99, 178.5, 30):
+                a = numpy.radians(angle)
+                said, force, u = self.torsion([(1, 0, 0), (0, 0, 0), (0, 0, -1),
+                                               (numpy.cos(a), -numpy.sin(a), -1)])
+                self.assertNotIn("warning", said)
+                self.assertAlmostEqual(u, energy(a), delta=2e-3)
+                # The first particle turns about the axis with an arm of 1.
+                self.assertAlmostEqual(abs(force[0, 1]), abs(torque(a)), delta=2e-2)
+
+    def torsion(self, positions, rc=0):
+        text = data(positions, cube(20)).replace("1 bond types\n", "1 dihedral types\n").replace(
+            "0 bonds\n", "1 dihedrals\n").replace("# bond", "# molecular")
+        return self.run_job([{"type": "dihedral_table", "dihedrals": {"1": {"file": "table.txt"}}}],
+                            text + "\nDihedrals\n\n1 1 1 2 3 4\n", rc=rc)
+
+    def test_a_turn_that_does_not_close_is_told(self):
+        self.write("table.txt", "".join(f"{a} {a / 100:.10g}\n" for a in range(-180, 180, 2)))
+        said, _, _ = self.torsion([(1, 0, 0), (0, 0, 0), (0, 0, -1), (0, 1, -1)])
+        self.assertIn("table.txt:180 and 1: the energy goes from 1.78 to -1.8", said)
+
+    def test_formulas_that_end_before_their_cutoff_become_whole_tables(self):
+        """Without a compiler. Of energies of the outer half nothing is known of those within."""
+        without = unittest.mock.patch.dict(os.environ, PERRIN_COMPILER="/none")
+        without.start()
+        self.addCleanup(without.stop)
+        for energy, value, force, places in (
+                ("if(r < 2^(1/6), 4*(r^-12 - r^-6) + 1, 0)",
+                 lambda r: lj(r) + 1 if r < 2**(1 / 6) else 0,
+                 lambda r: lj_force(r) if r < 2**(1 / 6) else 0, (0.5, 0.8, 1, 1.1, 1.5)),
+                ("10*max(0, 1 - r)^3", lambda r: 10 * max(0, 1 - r)**3,
+                 lambda r: 30 * max(0, 1 - r)**2, (0.05, 0.3, 0.8, 1.4)),
+                ("exp(-(r/0.15)^2)", lambda r: numpy.exp(-(r / 0.15)**2),
+                 lambda r: 2 * r / 0.15**2 * numpy.exp(-(r / 0.15)**2), (0.01, 0.1, 0.3, 0.5)),
+                ("1e5*exp(-30*r)/r", lambda r: 1e5 * numpy.exp(-30 * r) / r,
+                 lambda r: 1e5 * numpy.exp(-30 * r) * (30 / r + 1 / r**2), (0.3, 0.5, 1)),
+                ("4*(r^-12 - r^-6)", lj, lj_force, (0.4, 0.8, 1, 2.9, 20))):
+            cutoff = 40 if 20 in places else 3
+            with self.subTest(energy):
+                for r in places:
+                    said, f, u = self.run_job(
+                        [{"type": "pair_formula", "energy": energy, "cutoff": cutoff,
+                          "pairs": [{"types": ["1", "1"]}]}],
+                        data([(0, 0, 0), (r, 0, 0)], cube(90)))
+                    self.assertIn("is tabulated", said)
+                    self.assertAlmostEqual(u, value(r), delta=1e-5 * (1 + value(r)))
+                    self.assertAlmostEqual(f[1, 0], force(r), delta=1e-4 * (1 + abs(force(r))))
+
+    def test_formulas_of_dihedrals_go_round(self):
+        text = data([(1, 0, 0), (0, 0, 0), (0, 0, -1), (0, 1, -1)], cube(20)).replace(
+            "1 bond types\n", "1 dihedral types\n").replace("0 bonds\n", "1 dihedrals\n").replace(
+            "# bond", "# molecular") + "\nDihedrals\n\n1 1 1 2 3 4\n"
+        for energy in ("k/2*(phi - 0.5)^2", "k*phi", "k*sin(phi/2)"):
+            said, _, _ = self.run_job([{"type": "dihedral_formula", "energy": energy,
+                                        "dihedrals": {"1": {"k": 2}}}], text, rc=2)
+            self.assertIn("dihedrals.1: the energy must be the same at -pi and pi", said)
 
     # --- exclusions and special pairs ---
 

@@ -196,6 +196,14 @@ class Groups(JobCase):
                                       numpy.tile([0.5 * numpy.sin(3 * t), 0.25, 1], (100, 1)),
                                       atol=1e-6)
 
+    def test_a_velocity_that_is_no_number(self):
+        for velocity, said in (("1/t", "got inf at t = 0"), ("sqrt(t - 1)", "got -?nan at t = 0"),
+                               ("log(t)", "got -inf at t = 0")):
+            moving = {"type": "moving", "timestep": 0.004, "velocity": [0, velocity, 0],
+                      "group": "left"}
+            self.refused(liquid(md([moving, {**NVE, "group": "right"}])),
+                         r"integrators\[0\]\.velocity\[1\]: must be a number.*" + said)
+
     def test_pairs_of_frozen_particles_are_left_out(self):
         """Where all particles of a type are frozen in every stage: the others move as before, and
         the energy has no pairs of that type."""

@@ -319,6 +319,35 @@ class Robustness(unittest.TestCase):
         self.assertEqual(done.returncode, 2, done.stdout)
         self.assertIn("expected --compression rounded", done.stderr)
 
+    def test_steps_and_times_that_convert_is_told_nothing_of(self):
+        def frames(*comments):
+            with open(self.path("a.xyz"), "w") as out:
+                for k, comment in enumerate(comments):
+                    out.write('1\nLattice="5 0 0 0 5 0 0 0 5" Properties=species:S:1:pos:R:3 '
+                              f"{comment}\nA {k} 1 1\n")
+
+        def said(end):
+            return self.convert("a.xyz", "b." + end, "--overwrite")
+        none = "0 in all frames: the input has no others"
+        frames("", "", "")
+        for end in ("h5", "xtc", "gro", "xyz"):
+            self.assertIn("steps and times are " + none, said(end))
+        self.assertIn("steps are " + none, said("gsd"))  # most of these have no times
+        frames("Step=10", "Step=20")
+        self.assertIn("times are " + none, said("h5"))
+        self.assertNotIn(none, said("gsd"))
+        frames("Time=1", "Time=2")
+        self.assertIn("steps are " + none, said("h5"))
+        for steps in ((20, 10, 30), (10, 10, 20)):
+            frames(*(f"Step={step} Time={step}" for step in steps))
+            self.assertIn(f"b.h5: step 10 follows step {steps[0]}: in H5MD steps increase",
+                          said("h5"))
+            self.assertEqual(said("gsd"), "")
+        frames("Step=10 Time=1", "Step=20 Time=2")
+        self.assertEqual(said("h5"), "")
+        frames("")
+        self.assertEqual(said("h5"), "")
+
     def test_steps_of_data_files(self):
         self.assertEqual(self.run_job(JOB).returncode, 0)
         self.convert("trajectory.h5", "a.data")
