@@ -492,8 +492,9 @@ def test_styles_that_no_particle_has(tmp_path):
     text = SCRIPTS["bonded"].replace("styles.data", "styles.data extra/atom/types 1 "
                                      "extra/angle/types 1").replace(
         "hybrid quartic", "hybrid dipole quartic").replace(
-        "pair_style lj/cut 5.5\npair_coeff 1 1", "pair_style hybrid/overlay sw threebody off lj/cut "
-        "5.5\npair_coeff * 2 sw 1.0\npair_coeff 1 1 lj/cut")
+        "pair_style lj/cut 5.5\npair_coeff 1 1",
+        "pair_style hybrid/overlay sw threebody off lj/cut 5.5\npair_coeff * 2 sw 1.0\n"
+        "pair_coeff 1 1 lj/cut")
     assert not job_of(tmp_path, (text + "run 5").replace(
         "fix 1", "angle_coeff 6 dipole 1 2\npair_coeff 2 2 lj/cut 1 1\nfix 1")).not_understood
     said = [why for _, why in job_of(tmp_path, text.replace("5 fourier/simple 20 1.0", "5 dipole 1")

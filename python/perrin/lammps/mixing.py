@@ -1,5 +1,6 @@
-"""Force fields of many types: pairs that a mixing rule gives are left to the rule of the job. A list
-of all pairs of a thousand types takes minutes to write and to read."""
+"""Force fields of many types: pairs that a mixing rule gives are left to the rule of the job.
+
+A list of all pairs of a thousand types takes minutes to write and to read."""
 import math
 
 MANY = 1000  # pairs of types
