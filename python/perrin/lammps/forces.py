@@ -296,8 +296,9 @@ def without(entry):
 
 # Styles that may be named again, and how many coefficients stand before a cut-off.
 KEPT = {"lj/cut": 2, "lj/class2": 2, "lj/smooth/linear": 2, "lj/sf": 2, "morse": 3, "buck": 3,
-        "yukawa": 1, "soft": 1, "gauss": 2, "lj96/cut": 2, "born": 5, "mie/cut": 4, "lj/cut/coul/cut": 2,
-        "lj/cut/coul/long": 2, "lj/cut/coul/debye": 2, "coul/cut": 0, "coul/long": 0}
+        "yukawa": 1, "soft": 1, "gauss": 2, "lj96/cut": 2, "born": 5, "mie/cut": 4,
+        "lj/cut/coul/cut": 2, "lj/cut/coul/long": 2, "lj/cut/coul/debye": 2, "coul/cut": 0,
+        "coul/long": 0}
 STRENGTHS = ("epsilon", "strength", "depth", "amplitude", "dispersion", "repulsion", "gamma",
              "A", "C", "D", "s0", "s3", "s4")
 
