@@ -51,10 +51,10 @@ void* allocate_on_cpu(std::size_t bytes) {
   void* memory = std::aligned_alloc(alignment, size);
   if (!memory) throw RunError(fmt::format("out of memory allocating {} MiB", (bytes >> 20) + 1));
   untouched = {};
-  if (!large) return memory;
-  madvise(memory, size, MADV_HUGEPAGE);
-  // malloc may give what was used before; these pages are of this array alone.
-  if (madvise(memory, size, MADV_DONTNEED) == 0) {
+  if (large) madvise(memory, size, MADV_HUGEPAGE);
+  // malloc may give what was used before; these pages are of this array alone. New pages cost more
+  // than zeros in old ones, which is worth it where parts of arrays may stay unwritten.
+  if (size >= 2 * large_page && madvise(memory, size, MADV_DONTNEED) == 0) {
     auto* const begin = static_cast<std::byte*>(memory);
     untouched = {begin, begin + bytes};
   }
