@@ -234,7 +234,7 @@ class Clocks {
     };
     if (frames_ < 2 || !is({"h5md", "gsd", "xtc", "xyz", "gro"})) return {};
     std::vector<std::string> list;
-    // Files of steps alone (GSD, dumps) are read as they are where times are a remark.
+    // GSD and dumps have steps alone: their times are missed where a format has records of times.
     const bool no_times = !times_ && to->name != "gsd" && (!steps_ || is({"h5md", "xtc"}));
     if (!steps_ || no_times)
       list.push_back(fmt::format("{} are 0 in all frames: the input has no others",
