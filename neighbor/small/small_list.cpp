@@ -17,44 +17,18 @@ namespace detail {
 struct MakeRows {
   static constexpr int threads = 256;
   static constexpr unsigned lanes = 8, at_once = threads / lanes;  // particles of a block
-  static constexpr std::uint32_t of_lane = small_tested, of_round = lanes * of_lane;
   static constexpr std::int64_t most_blocks = 32;
   SmallRows rows;
 
   __device__ void run(unsigned block, unsigned blocks) const {
     if (begin_kernel(rows.halt)) return;
+    __shared__ Position staged[staged_place(small_staged)];
     for (std::int64_t first = block * at_once; first < rows.own.size(); first += blocks * at_once) {
       const std::int64_t i = rows.own.begin + first + threadIdx.x / lanes;
       const bool present = i < rows.own.end;
-      make(present ? i : rows.own.begin, present);
+      make_row_of_staged<lanes>(rows, staged, false, present ? i : rows.own.begin, present);
     }
     finish_rows(rows, blocks);
-  }
-
- private:
-  __device__ void make(std::int64_t i, bool present) const {
-    __shared__ Position staged[staged_place(small_staged)];
-    const auto n = std::uint32_t(rows.particles), self = std::uint32_t(i);
-    const Position p = rows.position[i];
-    with_near_test(rows, p, [&](const auto& is_near) {
-      std::uint32_t found = 0;
-      for (std::uint32_t begin = 0; begin < n; begin += small_staged) {
-        const std::uint32_t count = n - begin < small_staged ? n - begin : small_staged;
-        __syncthreads();
-        const std::uint32_t whole = (count + of_lane - 1) / of_lane * of_lane;
-        for (std::uint32_t k = threadIdx.x; k < whole; k += unsigned(threads))
-          staged[staged_place(k)] = rows.position[begin + (k < count ? k : 0)];
-        __syncthreads();
-        for (std::uint32_t first = 0; first < count; first += of_round) {
-          const std::uint32_t mine = first + threadIdx.x % lanes * of_lane;
-          const std::uint32_t near = mine < count ? near_ones(is_near, staged + staged_place(mine),
-                                                              mine, count, self - begin)
-                                                  : 0;
-          found = add_entries<lanes>(rows, present ? near : 0, begin + mine, self, found);
-        }
-      }
-      if (present && threadIdx.x % lanes == 0) end_row(rows, self, p, found);
-    });
   }
 };
 

@@ -138,23 +138,41 @@ __device__ std::uint32_t add_entries(const SmallRows& rows, std::uint32_t near, 
   return found + __shfl_sync(warp, until, Lanes - 1, Lanes);
 }
 
-/// Makes the row of particle i with four threads beside one another, of a warp that makes eight
-/// rows. All positions are in shared memory at staged_place(), and behind them others, of types
-/// that there are, up to a multiple of small_tested.
-inline __device__ __noinline__ void make_row_of_four(const SmallRows& rows, const Position* staged,
-                                                     std::int64_t i, bool present) {
-  constexpr unsigned lanes = 4;
+/// Positions `begin`, …, `begin` + count - 1 into shared memory, at staged_place(), and behind them
+/// others, of types that there are, up to a multiple of small_tested. Of all threads of a block.
+__device__ inline void stage_positions(const SmallRows& rows, Position* staged, std::uint32_t begin,
+                                       std::uint32_t count) {
+  const std::uint32_t whole = (count + small_tested - 1) / small_tested * small_tested;
+  for (std::uint32_t k = threadIdx.x; k < whole; k += blockDim.x)
+    staged[staged_place(k)] = rows.position[begin + (k < count ? k : 0)];
+}
+
+/// Makes the row of particle i with `Lanes` threads beside one another, of a block whose threads
+/// are all here, each with a row or without (not `present`). Positions are staged as many at a
+/// time as there is room for; with `all_staged` all of them are already.
+template <unsigned Lanes>
+__device__ __noinline__ void make_row_of_staged(const SmallRows& rows, Position* staged,
+                                                bool all_staged, std::int64_t i, bool present) {
   const auto n = std::uint32_t(rows.particles), self = std::uint32_t(i);
-  const Position p = staged[staged_place(self)];
+  const Position p = rows.position[i];
   with_near_test(rows, p, [&](const auto& is_near) {
     std::uint32_t found = 0;
-    for (std::uint32_t first = 0; first < n; first += lanes * small_tested) {
-      const std::uint32_t mine = first + threadIdx.x % lanes * small_tested;
-      const std::uint32_t near =
-          mine < n ? near_ones(is_near, staged + staged_place(mine), mine, n, self) : 0;
-      found = add_entries<lanes>(rows, present ? near : 0, mine, self, found);
+    for (std::uint32_t begin = 0; begin < n; begin += small_staged) {
+      const std::uint32_t count = n - begin < small_staged ? n - begin : small_staged;
+      if (!all_staged) {
+        __syncthreads();
+        stage_positions(rows, staged, begin, count);
+        __syncthreads();
+      }
+      for (std::uint32_t first = 0; first < count; first += Lanes * small_tested) {
+        const std::uint32_t mine = first + threadIdx.x % Lanes * small_tested;
+        const std::uint32_t near = mine < count ? near_ones(is_near, staged + staged_place(mine),
+                                                            mine, count, self - begin)
+                                                : 0;
+        found = add_entries<Lanes>(rows, present ? near : 0, begin + mine, self, found);
+      }
     }
-    if (present && threadIdx.x % lanes == 0) end_row(rows, self, p, found);
+    if (present && threadIdx.x % Lanes == 0) end_row(rows, self, p, found);
   });
 }
 
@@ -277,10 +295,7 @@ struct SmallLoopOfMany {
     const std::uint32_t stale = *rows.flag;
     const auto n = std::uint32_t(rows.particles);
     const bool has_room = n <= small_staged;
-    // As many as are tested at a time: one of them is there more than once.
-    const std::uint32_t whole = has_room ? (n + small_tested - 1) / small_tested * small_tested : 0;
-    for (std::uint32_t k = threadIdx.x; k < whole; k += unsigned(threads))
-      staged[staged_place(k)] = rows.position[k < n ? k : 0];
+    if (has_room) stage_positions(rows, staged, 0, n);
     __syncthreads();
     for (unsigned block = first; stale && block < last; ++block) make_rows(staged, has_room, block);
 #pragma unroll 1
@@ -289,19 +304,10 @@ struct SmallLoopOfMany {
   }
 
  private:
-  __device__ void make_rows(const Position* staged, bool has_room, unsigned block) const {
-    const std::int64_t first = rows.own.begin + block * particles;
-    const auto in_range = [&](std::int64_t i) { return i < rows.own.end; };
-    if (has_room) {
-      const std::int64_t i = first + threadIdx.x / of_row;
-      make_row_of_four(rows, staged, in_range(i) ? i : rows.own.begin, in_range(i));
-    } else {
-      constexpr unsigned of_warp = 32 / of_row;  // rows that it uses
-      for (unsigned k = 0; k < of_warp; ++k) {
-        const std::int64_t i = first + threadIdx.x / 32 * of_warp + k;
-        make_row(rows, in_range(i) ? i : rows.own.begin, in_range(i));
-      }
-    }
+  __device__ void make_rows(Position* staged, bool has_room, unsigned block) const {
+    const std::int64_t i = rows.own.begin + block * particles + threadIdx.x / of_row;
+    const bool present = i < rows.own.end;
+    make_row_of_staged<of_row>(rows, staged, has_room, present ? i : rows.own.begin, present);
     __syncwarp();
   }
 

@@ -143,6 +143,19 @@ TEST_F(BatchTest, RowsGrowInTheMiddleOfSteps) {
   }
 }
 
+TEST_F(BatchTest, PositionsThatDoNotFitTogether) {
+  // More than a block has room for in shared memory (small_list_loop.h), beside fewer.
+  std::vector<System> systems(3);
+  systems[0].cells = 9, systems[1].cells = 10, systems[1].bath = true;
+  const auto together = run_together(systems, 3);
+  for (std::size_t k = 0; k < systems.size(); ++k) {
+    const Result alone = run(Device::cuda(), systems[k]);
+    EXPECT_EQ(together[k].error, "");
+    EXPECT_GT(alone.builds, 10);
+    EXPECT_TRUE(same(alone, together[k])) << "system " << k;
+  }
+}
+
 TEST_F(BatchTest, OtherTraversalsTakeTurns) {
   // More particles than `small` is taken for: each member has a graph of its own.
   const std::vector<System> systems(2, System{.cells = 12});
