@@ -38,12 +38,6 @@ JobOptions options_of(const RunArguments& a) {
   return options;
 }
 
-/// For a job that is run: its start is compared between processes, and then nobody needs it.
-void end_with_start(JobOptions& options) {
-  options.on_start = require_same_particles;
-  options.keep_start = false;
-}
-
 void check_output_directory(const RunArguments& a) {
   if (!io::writes_files()) return;
   const std::string what = why_no_folder(a.output_directory, 1);
@@ -122,7 +116,7 @@ void run_command(const RunArguments& a) {
   JobOptions options = options_of(a);
   options.job_file = a.file;
   if (Variations::has(file)) return run_ensemble(std::move(file), std::move(options));
-  end_with_start(options);
+  options.on_start = require_same_particles;
   Components components;
   require_same_program(file.value(), options);
   io::FolderLocks locks;
@@ -151,7 +145,7 @@ void resume_command(const RunArguments& a) {
   Components components;
   JobOptions options = options_of(a);
   continue_options(resumed, options, !a.output_directory.empty());
-  end_with_start(options);
+  options.on_start = require_same_particles;
   require_same_program(resumed.file.value(), options);
   require_same_checkpoint(resumed.checkpoint);
   Archive archive = Archive::restoring(std::move(resumed.checkpoint.records));

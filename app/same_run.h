@@ -15,6 +15,7 @@ void require_same(const std::string& what, const std::string& mine);
 /// What is known before the job is made: the build, the job with --set, options.
 void require_same_program(const Json& job, const JobOptions& options);
 void require_same_checkpoint(const Checkpoint& checkpoint);
+/// All of it. Before a simulation takes it (JobOptions::on_start).
 void require_same_particles(const Configuration& start);
 /// What the job consists of beside particles: plug-ins, kind of device. Afterwards no process looks
 /// at what is there already any longer, and the first one may write.

@@ -40,8 +40,9 @@ class Buffer {
       device_.memory().release(data_);
       data_ = bigger;
       capacity_ = n;
+    } else if (n > size_) {
+      device_.memory().zero(data_ + size_, std::size_t(n - size_) * sizeof(T));
     }
-    if (n > size_) device_.memory().zero(data_ + size_, std::size_t(n - size_) * sizeof(T));
     size_ = n;
   }
   void zero() { device_.memory().zero(data_, std::size_t(bytes())); }

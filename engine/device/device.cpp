@@ -194,14 +194,18 @@ Device Device::with(DeviceRole role) const {
   return device;
 }
 
+void Device::check_name(const std::string& name) {
+  const bool numbered = name.starts_with("cuda:") && name.size() > 5 && name.size() < 10 &&
+                        name.find_first_not_of("0123456789", 5) == std::string::npos;
+  if (name != "cpu" && name != "auto" && name != "cuda" && !numbered)
+    throw UserError(fmt::format("unknown device \"{}\": expected auto, cpu, cuda or cuda:N", name));
+}
+
 Device Device::parse(const std::string& name, int threads) {
+  check_name(name);
   if (name == "cpu") return cpu(threads);
   if (name == "auto") return cuda_device_count() > 0 ? cuda(0) : cpu(threads);
-  if (name == "cuda") return cuda(0);
-  if (name.rfind("cuda:", 0) == 0 && name.size() > 5 && name.size() < 10 &&
-      name.find_first_not_of("0123456789", 5) == std::string::npos)
-    return cuda(std::stoi(name.substr(5)));
-  throw UserError(fmt::format("unknown device \"{}\": expected auto, cpu, cuda or cuda:N", name));
+  return cuda(name == "cuda" ? 0 : std::stoi(name.substr(5)));
 }
 
 Threads* Device::host_threads() const {

@@ -45,6 +45,8 @@ class Device {
   /// "auto", "cpu", "cuda" or "cuda:N". Auto takes the first CUDA device, else the CPU.
   /// Throws UserError.
   static Device parse(const std::string& name, int threads = 0);
+  /// Throws UserError for a name that parse() does not take. GPUs need not be there.
+  static void check_name(const std::string& name);
   /// The same device and order of work, but halted and skipping by itself: what one simulation
   /// stops must not stop another. It has no decomposition.
   Device apart() const;
@@ -92,9 +94,10 @@ int cuda_device_count();
 class DeviceMemory {
  public:
   explicit DeviceMemory(const Device& device) : device_(device) {}
-  void* allocate(std::size_t bytes) const;
+  void* allocate(std::size_t bytes) const;  // zeros
   void release(void* memory) const noexcept;
-  void copy_in(void* device, const void* host, std::size_t bytes) const;   // waits
+  /// The host's memory may be changed afterwards. Of much memory it waits.
+  void copy_in(void* device, const void* host, std::size_t bytes) const;
   void copy_out(void* host, const void* device, std::size_t bytes) const;  // waits
   void copy(void* to, const void* from, std::size_t bytes) const;          // device to device
   void zero(void* memory, std::size_t bytes) const;

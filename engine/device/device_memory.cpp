@@ -28,20 +28,9 @@ void settle(const DeviceRole& role) {
 }
 #endif
 
-/// What this thread has allocated last and not yet zeroed: pages of zeros, which take no room until
-/// they are written. So arrays of all particles take, in a process, the room of the part that it
-/// writes. Buffer zeroes what it has just allocated before anybody else sees it.
-struct Untouched {
-  std::byte *begin = nullptr, *end = nullptr;
-
-  bool holds(const void* memory, std::size_t bytes) const {
-    const auto* const at = static_cast<const std::byte*>(memory);
-    return begin && at >= begin && at + bytes <= end;
-  }
-};
-thread_local Untouched untouched;
-
-/// Cache-line aligned; vector loops may read (never use) up to 512 bytes beyond the end.
+/// Cache-line aligned, of zeros; vector loops may read (never use) up to 512 bytes beyond the end.
+/// Pages of large arrays take no room until they are written: so arrays of all particles take, in a
+/// process, the room of the part that it writes.
 void* allocate_on_cpu(std::size_t bytes) {
   // Large arrays in large pages: pair loops jump about in them.
   constexpr std::size_t large_page = std::size_t(2) << 20;
@@ -50,14 +39,11 @@ void* allocate_on_cpu(std::size_t bytes) {
   const std::size_t size = (bytes + 512 + alignment - 1) / alignment * alignment;
   void* memory = std::aligned_alloc(alignment, size);
   if (!memory) throw RunError(fmt::format("out of memory allocating {} MiB", (bytes >> 20) + 1));
-  untouched = {};
   if (large) madvise(memory, size, MADV_HUGEPAGE);
   // malloc may give what was used before; these pages are of this array alone. New pages cost more
   // than zeros in old ones, which is worth it where parts of arrays may stay unwritten.
-  if (size >= 2 * large_page && madvise(memory, size, MADV_DONTNEED) == 0) {
-    auto* const begin = static_cast<std::byte*>(memory);
-    untouched = {begin, begin + bytes};
-  }
+  if (size < 2 * large_page || madvise(memory, size, MADV_DONTNEED) != 0)
+    std::memset(memory, 0, bytes);
   return memory;
 }
 
@@ -76,6 +62,8 @@ void* DeviceMemory::allocate(std::size_t bytes) const {
             : cudaMalloc(&memory, bytes);
     if (status != cudaSuccess)
       check_cuda(status, fmt::format("allocating {} MiB", (bytes >> 20) + 1).c_str());
+    check_cuda(cudaMemsetAsync(memory, 0, bytes, device_.queue().stream()), "zeroing");
+    cuda.after_kernel = false;
     return memory;
   }
 #endif
@@ -159,9 +147,7 @@ void DeviceMemory::zero(void* memory, std::size_t bytes) const {
     return;
   }
 #endif
-  const bool is_zero = untouched.holds(memory, bytes);
-  untouched = {};
-  if (!is_zero) std::memset(memory, 0, bytes);
+  std::memset(memory, 0, bytes);
 }
 
 }  // namespace perrin

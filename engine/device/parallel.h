@@ -19,7 +19,7 @@
 #include "engine/device/tasks.h"
 
 #if defined(PERRIN_CUDA) && !defined(__CUDACC__)
-#error "engine/device/parallel.h needs nvcc in a CUDA build: list this file under KERNELS"
+#error "parallel.h needs nvcc in a CUDA build: list this file under KERNELS, before HOST"
 #endif
 
 namespace perrin {

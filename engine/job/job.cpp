@@ -40,13 +40,6 @@ std::string own_device(const std::string& name) {
   return fmt::format("cuda:{}", world.host_rank() % gpus);
 }
 
-/// Throws UserError for a name that is none. GPUs need not be there.
-void check_device_name(const std::string& name) {
-  const bool numbered = name.starts_with("cuda:") && name.size() > 5 && name.size() < 10 &&
-                        name.find_first_not_of("0123456789", 5) == std::string::npos;
-  if (name != "cuda" && !numbered) (void)Device::parse(name);
-}
-
 std::string device_text(const Device& device) {
   const int processes = Communicator::world().count();
   return (processes > 1 ? fmt::format("{} processes, each ", processes) : "") +
@@ -243,7 +236,7 @@ void Job::choose_device() {
   const bool from_command_line = !options_.device.empty();
   try {
     const std::string& name = from_command_line ? options_.device : settings_.device;
-    if (options_.validating) check_device_name(name);
+    if (options_.validating) Device::check_name(name);
     // Validating needs no GPU.
     const Device device = options_.validating ? Device::cpu(options_.threads)
                           : options_.given_device
@@ -557,7 +550,7 @@ void Job::make_simulation(bool resumed) {
   const double time = configuration_.time;
   try {
     parts_.simulation = std::make_unique<Simulation>(
-        context_.device, options_.keep_start ? configuration_ : taken_start(), std::move(forces_),
+        context_.device, options_.on_start ? taken_start() : configuration_, std::move(forces_),
         context_.seed, neighbors);
 #ifdef __GLIBC__
     malloc_trim(0);  // the start's memory, else, stays with the process
