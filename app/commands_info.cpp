@@ -10,6 +10,7 @@
 #include "engine/job/plugin_api.h"
 #include "engine/settings/other_names.h"
 #include "engine/settings/settings_schema.h"
+#include "forces/charges/fft.h"
 
 namespace perrin {
 namespace {
@@ -149,6 +150,7 @@ void info_command() {
   fmt::print("  HDF5        {}.{}.{}\n", major, minor, release);
 #ifdef PERRIN_CUDA
   fmt::print("  CUDA        {}.{}\n", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+  fmt::print("  cuFFT       {}\n", Fft3::library_on_gpus());
 #else
   fmt::print("  CUDA        not built in\n");
 #endif

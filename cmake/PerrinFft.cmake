@@ -1,10 +1,9 @@
-# Whether there is cuFFT for Fourier transforms on GPUs. Without it "mesh" of the force ewald says
-# what is missing there.
-option(PERRIN_WITH_CUFFT "Particle meshes on GPUs, by the library cuFFT of the CUDA toolkit" ON)
-set(PERRIN_CUFFT OFF)
-if(PERRIN_CUDA AND PERRIN_WITH_CUFFT AND TARGET CUDA::cufft)
-  set(PERRIN_CUFFT ON)
-endif()
-if(PERRIN_CUDA AND NOT PERRIN_CUFFT)
+# PERRIN_CUFFT: the folder of cuFFT, which transforms particle meshes on GPUs, in the CUDA toolkit;
+# empty where there is none. The library is loaded at run time (forces/charges/cufft_library.h).
+set(PERRIN_CUFFT "")
+if(PERRIN_CUDA AND TARGET CUDA::cufft)
+  get_target_property(PERRIN_CUFFT CUDA::cufft IMPORTED_LOCATION)
+  get_filename_component(PERRIN_CUFFT "${PERRIN_CUFFT}" DIRECTORY)
+elseif(PERRIN_CUDA)
   message(STATUS "Perrin: a build without cuFFT, and so without particle meshes on GPUs")
 endif()

@@ -62,9 +62,6 @@ target_link_libraries(perrin PUBLIC perrin_options PRIVATE ${hdf5} ${CMAKE_DL_LI
 if(PERRIN_MPI_FOUND)
   target_link_libraries(perrin PRIVATE ${MPI_C_LIBRARIES})
 endif()
-if(PERRIN_CUFFT)
-  target_link_libraries(perrin PRIVATE CUDA::cufft)
-endif()
 add_library(perrin::perrin ALIAS perrin)
 
 add_executable(perrin_program app/main.cpp)

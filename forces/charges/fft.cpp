@@ -1,5 +1,7 @@
 #include "forces/charges/fft.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -11,7 +13,7 @@
 #include "forces/charges/fft_lanes.h"
 
 #ifdef PERRIN_CUFFT
-#include <cufft.h>
+#include "forces/charges/cufft_library.h"
 #endif
 
 namespace perrin {
@@ -24,7 +26,7 @@ struct Fft3::Plan {
     Handle() = default;
     Handle(Handle&& other) noexcept : handle(std::exchange(other.handle, 0)) {}
     ~Handle() {
-      if (handle != 0) cufftDestroy(handle);
+      if (handle != 0) CufftLibrary::get().destroy(handle);
     }
   };
   Handle forward_on_gpu;
@@ -124,14 +126,25 @@ std::string Fft3::missing([[maybe_unused]] const Device& device) {
 #ifdef PERRIN_CUDA
   if (device.is_cuda()) {
 #ifdef PERRIN_CUFFT
-    return "";
+    return CufftLibrary::missing();
 #else
-    return "this build has no cuFFT, as wheels have none; it is part of the CUDA toolkit: build "
-           "Perrin where it is, or leave the mesh out";
+    return "this build knows no cuFFT, which its CUDA toolkit had not: build Perrin with one that "
+           "has it, or leave the mesh out";
 #endif
   }
 #endif
   return "";
+}
+
+std::string Fft3::library_on_gpus() {
+#ifdef PERRIN_CUFFT
+  int version = 0;
+  if (CufftLibrary::missing().empty() && CufftLibrary::get().get_version(&version) == CUFFT_SUCCESS)
+    return fmt::format("{}.{}.{}", version / 1000, version / 100 % 10, version % 100);
+  return "not found";
+#else
+  return "not built in";
+#endif
 }
 
 std::int64_t Fft3::good_size(double least) {
@@ -152,9 +165,10 @@ Fft3::Fft3(const Device& device, const Size& size)
     : device_(device), size_(size), plan_(std::make_unique<Plan>()) {
 #ifdef PERRIN_CUFFT
   if (device.is_cuda()) {
-    check_cufft(cufftPlan3d(&plan_->forward_on_gpu.handle, int(size[0]), int(size[1]), int(size[2]),
-                            sizeof(Real) == 4 ? CUFFT_R2C : CUFFT_D2Z),
-                "a plan");
+    check_cufft(
+        CufftLibrary::get().plan_3d(&plan_->forward_on_gpu.handle, int(size[0]), int(size[1]),
+                                    int(size[2]), sizeof(Real) == 4 ? CUFFT_R2C : CUFFT_D2Z),
+        "a plan");
     return;
   }
 #endif
@@ -166,8 +180,9 @@ void Fft3::prepare_inverse([[maybe_unused]] int count) {
   if (!device_.is_cuda() || plan_->inverse_on_gpu.contains(count)) return;
   int n[3] = {int(size_[0]), int(size_[1]), int(size_[2])};
   int half[3] = {n[0], n[1], n[2] / 2 + 1};
-  check_cufft(cufftPlanMany(&plan_->inverse_on_gpu[count].handle, 3, n, half, 1, int(waves()), n, 1,
-                            n[0] * n[1] * n[2], sizeof(Real) == 4 ? CUFFT_C2R : CUFFT_Z2D, count),
+  check_cufft(CufftLibrary::get().plan_many(&plan_->inverse_on_gpu[count].handle, 3, n, half, 1,
+                                            int(waves()), n, 1, n[0] * n[1] * n[2],
+                                            sizeof(Real) == 4 ? CUFFT_C2R : CUFFT_Z2D, count),
               "a plan");
 #endif
 }
@@ -176,17 +191,19 @@ void Fft3::forward([[maybe_unused]] const Real* space, [[maybe_unused]] Complex*
   if (device_.halt().skipping()) return;
 #ifdef PERRIN_CUFFT
   if (device_.is_cuda()) {
+    const CufftLibrary& library = CufftLibrary::get();
     const cufftHandle plan = plan_->forward_on_gpu.handle;
-    check_cufft(cufftSetStream(plan, device_.queue().stream()), "its stream");
+    check_cufft(library.set_stream(plan, device_.queue().stream()), "its stream");
     // cuFFT's types are not const; what is transformed to another place stays.
     if constexpr (sizeof(Real) == 4)
-      check_cufft(cufftExecR2C(plan, reinterpret_cast<cufftReal*>(const_cast<Real*>(space)),
-                               reinterpret_cast<cufftComplex*>(waves)),
+      check_cufft(library.exec_r2c(plan, reinterpret_cast<cufftReal*>(const_cast<Real*>(space)),
+                                   reinterpret_cast<cufftComplex*>(waves)),
                   "a transform");
     else
-      check_cufft(cufftExecD2Z(plan, reinterpret_cast<cufftDoubleReal*>(const_cast<Real*>(space)),
-                               reinterpret_cast<cufftDoubleComplex*>(waves)),
-                  "a transform");
+      check_cufft(
+          library.exec_d2z(plan, reinterpret_cast<cufftDoubleReal*>(const_cast<Real*>(space)),
+                           reinterpret_cast<cufftDoubleComplex*>(waves)),
+          "a transform");
     return device_.queue().begin_anew();  // its kernels are not ours
   }
 #endif
@@ -200,15 +217,16 @@ void Fft3::inverse([[maybe_unused]] Complex* waves, [[maybe_unused]] Real* space
   if (device_.halt().skipping()) return;
 #ifdef PERRIN_CUFFT
   if (device_.is_cuda()) {
+    const CufftLibrary& library = CufftLibrary::get();
     const cufftHandle plan = plan_->inverse_on_gpu.at(count).handle;
-    check_cufft(cufftSetStream(plan, device_.queue().stream()), "its stream");
+    check_cufft(library.set_stream(plan, device_.queue().stream()), "its stream");
     if constexpr (sizeof(Real) == 4)
-      check_cufft(cufftExecC2R(plan, reinterpret_cast<cufftComplex*>(waves),
-                               reinterpret_cast<cufftReal*>(space)),
+      check_cufft(library.exec_c2r(plan, reinterpret_cast<cufftComplex*>(waves),
+                                   reinterpret_cast<cufftReal*>(space)),
                   "a transform");
     else
-      check_cufft(cufftExecZ2D(plan, reinterpret_cast<cufftDoubleComplex*>(waves),
-                               reinterpret_cast<cufftDoubleReal*>(space)),
+      check_cufft(library.exec_z2d(plan, reinterpret_cast<cufftDoubleComplex*>(waves),
+                                   reinterpret_cast<cufftDoubleReal*>(space)),
                   "a transform");
     return device_.queue().begin_anew();
   }

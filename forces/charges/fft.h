@@ -23,8 +23,10 @@ class Fft3 {
   /// Points along x, y and z (fastest): products of 2, 3 and 5.
   using Size = std::array<std::int64_t, 3>;
 
-  /// Empty, or why this build has no transforms for a device like this.
+  /// Empty, or why there are no transforms for a device like this.
   static std::string missing(const Device& device);
+  /// The version of cuFFT that is there, for people.
+  static std::string library_on_gpus();
   /// The least size that is a product of 2, 3 and 5, and even.
   static std::int64_t good_size(double least);
 

@@ -826,6 +826,11 @@ class Robustness(unittest.TestCase):
         with h5py.File(self.path("closed", "trajectory.h5")) as file:
             self.assertEqual(len(file["particles/all/position/value"]), 5)
 
+    def test_info_says_which_fourier_transforms_a_gpu_has(self):
+        done = subprocess.run([PERRIN, "info"], capture_output=True, text=True)
+        self.assertRegex(done.stdout, r"cuFFT +(\d+\.\d+\.\d+|not built in)\n"
+                         if "CUDA        not" not in done.stdout else "^Perrin")
+
     # -- plug-ins --------------------------------------------------------------------------------
 
     def test_missing_plugin(self):
