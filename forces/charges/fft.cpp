@@ -54,8 +54,7 @@ struct Meshes {
   Numbers* room;  // of the thread
 
   PERRIN_INLINE std::int64_t half() const { return nz / 2 + 1; }
-  std::int64_t planes() const { return nx; }
-  std::int64_t columns() const { return (ny * half() + fft::lanes - 1) / fft::lanes; }
+  PERRIN_INLINE std::int64_t lines() const { return ny * half(); }
   std::int64_t needs() const { return 2 * std::max({nx, ny, nz / 2 + 1}) + 1; }
   PERRIN_INLINE std::int64_t some(std::int64_t first, std::int64_t all) const {
     return all - first < fft::lanes ? all - first : fft::lanes;
@@ -68,6 +67,8 @@ Meshes meshes_of(const std::vector<fft::Plan>& plans, const Fft3::Size& size, Re
           plans[2].view(), space,   waves,   nullptr};
 }
 
+static_assert(Fft3::lines_of_group == fft::lanes);
+
 /// Planes across x, along z and y.
 struct ForwardPlane : Meshes {
   PERRIN_INLINE void operator()(std::int64_t plane) const {
@@ -79,9 +80,18 @@ struct ForwardPlane : Meshes {
   }
 };
 
-/// Of all meshes: planes are counted through.
+/// Task k of those of several meshes, of which each has the same share.
+struct OfMesh {
+  std::int64_t mesh, at;
+  PERRIN_INLINE OfMesh(const Share& share, std::int64_t k)
+      : mesh(k / share.size()), at(share.begin + k % share.size()) {}
+};
+
 struct BackwardPlane : Meshes {
-  PERRIN_INLINE void operator()(std::int64_t plane) const {
+  Share planes;
+  PERRIN_INLINE void operator()(std::int64_t task) const {
+    const OfMesh of(planes, task);
+    const std::int64_t plane = of.mesh * nx + of.at;
     Complex* const from = waves + plane * ny * half();
     for (std::int64_t k = 0; k < half(); k += fft::lanes)
       fft::transform_abreast<true>(y, from + k, {half(), some(k, half())}, room);
@@ -90,25 +100,29 @@ struct BackwardPlane : Meshes {
   }
 };
 
-/// Lines along x; columns of all meshes are counted through.
+/// Groups of lines along x.
 template <bool back>
 struct Column : Meshes {
-  PERRIN_INLINE void operator()(std::int64_t column) const {
-    const std::int64_t lines = ny * half(), columns = (lines + fft::lanes - 1) / fft::lanes;
-    const std::int64_t mesh = column / columns, first = column % columns * fft::lanes;
-    fft::transform_abreast<back>(x, waves + mesh * nx * lines + first, {lines, some(first, lines)},
-                                 room);
+  Share groups;
+  PERRIN_INLINE void operator()(std::int64_t task) const {
+    const OfMesh of(groups, task);
+    const std::int64_t first = of.at * fft::lanes;
+    fft::transform_abreast<back>(x, waves + of.mesh * nx * lines() + first,
+                                 {lines(), some(first, lines())}, room);
   }
 };
 
 template <class Body>
-void run(const Device& device, const Body& body, std::int64_t tasks, std::int64_t grain) {
+void run(const Device& device, const Body& body, std::int64_t begin, std::int64_t end,
+         std::int64_t grain) {
+  if (begin >= end || device.halt().skipping()) return;
   for_tasks(
-      device, (tasks + grain - 1) / grain,
+      device, (end - begin + grain - 1) / grain,
       [&](std::int64_t task, int) {
         Body own = body;
         own.room = room_of_thread(body.needs());
-        run_range(own, task * grain, std::min(tasks, (task + 1) * grain));
+        const std::int64_t first = begin + task * grain;
+        run_range(own, first, std::min(end, first + grain));
       },
       body.nx * body.ny * body.nz > 2048);
 }
@@ -207,9 +221,28 @@ void Fft3::forward([[maybe_unused]] const Real* space, [[maybe_unused]] Complex*
     return device_.queue().begin_anew();  // its kernels are not ours
   }
 #endif
+  forward_planes(space, waves, {0, size_[0]});
+  forward_lines(waves, {0, line_groups()});
+}
+
+void Fft3::forward_planes(const Real* space, Complex* waves, const Share& planes) const {
   const Meshes mesh = meshes_of(plan_->on_cpu, size_, const_cast<Real*>(space), waves);
-  run(device_, ForwardPlane{mesh}, mesh.planes(), 1);
-  run(device_, Column<false>{mesh}, mesh.columns(), 4);
+  run(device_, ForwardPlane{mesh}, planes.begin, planes.end, 1);
+}
+
+void Fft3::forward_lines(Complex* waves, const Share& groups) const {
+  run(device_, Column<false>{meshes_of(plan_->on_cpu, size_, nullptr, waves), groups}, 0,
+      groups.size(), 4);
+}
+
+void Fft3::inverse_lines(Complex* waves, int count, const Share& groups) const {
+  run(device_, Column<true>{meshes_of(plan_->on_cpu, size_, nullptr, waves), groups}, 0,
+      count * groups.size(), 4);
+}
+
+void Fft3::inverse_planes(Complex* waves, Real* space, int count, const Share& planes) const {
+  run(device_, BackwardPlane{meshes_of(plan_->on_cpu, size_, space, waves), planes}, 0,
+      count * planes.size(), 1);
 }
 
 void Fft3::inverse([[maybe_unused]] Complex* waves, [[maybe_unused]] Real* space,
@@ -231,9 +264,8 @@ void Fft3::inverse([[maybe_unused]] Complex* waves, [[maybe_unused]] Real* space
     return device_.queue().begin_anew();
   }
 #endif
-  const Meshes mesh = meshes_of(plan_->on_cpu, size_, space, waves);
-  run(device_, Column<true>{mesh}, count * mesh.columns(), 4);
-  run(device_, BackwardPlane{mesh}, count * mesh.planes(), 1);
+  inverse_lines(waves, count, {0, line_groups()});
+  inverse_planes(waves, space, count, {0, size_[0]});
 }
 
 }  // namespace perrin

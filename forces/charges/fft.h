@@ -11,6 +11,7 @@
 
 #include "engine/base/real.h"
 #include "engine/device/device.h"
+#include "engine/device/share.h"
 
 namespace perrin {
 
@@ -39,7 +40,14 @@ class Fft3 {
 
   /// Numbers of a transform: those with n_z from 0 to size[2]/2; all others are their conjugates,
   /// at -n.
-  std::int64_t waves() const { return size_[0] * size_[1] * (size_[2] / 2 + 1); }
+  std::int64_t waves() const { return size_[0] * lines(); }
+  const Size& size() const { return size_; }
+
+  // On the CPU a transform has two parts that can be shared out: planes across x, and lines along
+  // x, of which groups are done at a time.
+  static constexpr std::int64_t lines_of_group = 8;
+  std::int64_t lines() const { return size_[1] * (size_[2] / 2 + 1); }
+  std::int64_t line_groups() const { return (lines() + lines_of_group - 1) / lines_of_group; }
 
   /// Before inverse() of so many meshes. Allocates at the first call.
   void prepare_inverse(int count);
@@ -48,6 +56,11 @@ class Fft3 {
   /// space_j = Σ_n waves_n exp(2πi n·j/N), not divided by anything, of `count` meshes, one after
   /// another in memory. Overwrites the waves.
   void inverse(Complex* waves, Real* space, int count) const;
+  // On the CPU: the two parts of forward(), and those of inverse().
+  void forward_planes(const Real* space, Complex* waves, const Share& planes) const;
+  void forward_lines(Complex* waves, const Share& groups) const;
+  void inverse_lines(Complex* waves, int count, const Share& groups) const;
+  void inverse_planes(Complex* waves, Real* space, int count, const Share& planes) const;
 
  private:
   struct Plan;

@@ -167,6 +167,17 @@ struct AddSelf {
 
 PERRIN_HD Complex operator*(Real a, const Complex& b) { return {a * b.re, a * b.im}; }
 
+/// f for some lines along x of all waves; of each x.
+template <class F>
+struct OnLines {
+  F f;
+  std::int64_t all;  // lines
+  Share some;
+  PERRIN_HD void operator()(std::int64_t x) const {
+    for (std::int64_t line = some.begin; line < some.end; ++line) f(x * all + line);
+  }
+};
+
 /// Transforms of the field and, in steps with energies, of the potential.
 struct MakeFields {
   const Complex* charges;

@@ -166,24 +166,27 @@ struct RowOfFields {
 };
 
 template <class Body>
-void for_rows(const Device& device, std::int64_t n, const Body& body) {
+void for_rows(const Device& device, const Share& rows, const Body& body) {
   if (device.halt().skipping()) return;
-  for_pieces(device, n, 64,
-             [&](std::int64_t begin, std::int64_t end) { run_range(body, begin, end); });
+  for_pieces(device, rows.size(), 64, [&](std::int64_t begin, std::int64_t end) {
+    run_range(body, rows.begin + begin, rows.begin + end);
+  });
 }
 
-/// On the mesh at body.fixed, or on one for each thread.
-inline void spread_by_rows(const Device& device, std::int64_t n, const Spread& body, int copies) {
+/// Of these particles, on the mesh at body.fixed or on one for each thread.
+inline void spread_by_rows(const Device& device, const Share& share, const Spread& body,
+                           int copies) {
   with_order(body.points.order, [&](auto order) {
     using Kernel = SpreadByRows<order()>;
-    if (copies == 1) return for_rows(device, n, Kernel{body});
+    if (copies == 1) return for_rows(device, share, Kernel{body});
     if (device.halt().skipping()) return;
-    const std::int64_t tasks = 8 * copies, piece = (n + tasks - 1) / tasks;
+    const std::int64_t tasks = 8 * copies, piece = (share.size() + tasks - 1) / tasks;
     for_tasks(device, tasks, [&](std::int64_t task, int thread) {
       Kernel own{body};
       own.all.alone = true;
       own.all.fixed += thread * body.points.room();
-      const std::int64_t begin = std::min(n, task * piece), end = std::min(n, begin + piece);
+      const std::int64_t begin = std::min(share.end, share.begin + task * piece),
+                         end = std::min(share.end, begin + piece);
       if (begin < end) run_range(own, begin, end);
     });
   });
@@ -195,7 +198,7 @@ void gather_by_rows(StepContext& s, const ForceOutput& output, const Body& body)
   const Share share = s.particles.share();
   const std::int64_t n = output.places ? output.count : share.size();
   with_order(body.points.order, [&](auto order) {
-    for_rows(s.device(), n, GatherByRows<order(), Body>{body, output.places, share.begin});
+    for_rows(s.device(), {0, n}, GatherByRows<order(), Body>{body, output.places, share.begin});
   });
 }
 

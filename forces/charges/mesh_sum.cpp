@@ -53,6 +53,7 @@ void MeshSum::prepare(const Device& device) {
   const std::int64_t n = mesh_.points(), room = points(device).room();
   fft_ = Fft3(device, mesh_.size);
   for (const int meshes : {3, 4}) fft_.prepare_inverse(meshes);
+  exchange_ = MeshExchange(device, fft_);
   copies_ = copies_of_mesh(device, room);
   fixed_ = {device, copies_ * room};
   fields_ = {device, room};
@@ -102,28 +103,69 @@ void MeshSum::weigh(StepContext& s, bool energy) {
   self_known_ = weighed_ && is_done(device);
 }
 
-void MeshSum::spread(const Device& device, std::int64_t n, const mesh::Spread& body) {
-#ifdef __CUDACC__
-  if (device.is_cuda()) return spread_by_lanes(device, n, body);
-#endif
-  spread_by_rows(device, n, body, copies_);
+/// Of all waves that are transformed here.
+template <class F>
+void MeshSum::for_waves(const Device& device, const char* name, const F& f) {
+  if (!exchange_.several()) return for_each(device, name, fft_.waves(), f);
+  for_each(device, name, mesh_.size[0], OnLines<F>{f, fft_.lines(), exchange_.lines()});
 }
 
-/// Charges as real numbers, of what was spread.
-void MeshSum::make_real(const Device& device) {
+/// Planes of the mesh around particles of this domain, whose charges are spread and forces
+/// gathered.
+void MeshSum::begin_exchange(StepContext& s, const ForceOutput& output, const Spread& body) {
+  if (!exchange_.several()) return;
+  const std::int64_t nx = mesh_.size[0];
+  std::vector<char> first(std::size_t(nx), 0), around(std::size_t(nx), 0);
+  const Share own = s.particles.share();
+  for (std::int64_t i = own.begin; i < own.end; ++i)
+    first[std::size_t((std::uint64_t(body.position[i].x) * std::uint64_t(nx)) >> 32)] = 1;
+  for (std::int64_t x = 0; x < nx; ++x)
+    for (int k = 0; first[std::size_t(x)] && k < mesh_.order; ++k)
+      around[std::size_t((x + k) % nx)] = 1;
+  std::vector<char> read = output.places ? std::vector<char>(std::size_t(nx), 1) : around;
+  exchange_.begin(std::move(around), std::move(read));
+}
+
+void MeshSum::spread(StepContext& s, const Spread& body) {
+  const Device& device = s.device();
+  const std::int64_t n = s.particles.size();
 #ifdef __CUDACC__
-  if (device.is_cuda())
-    return for_each(device, "charges of the mesh", mesh_.points(),
-                    ToReal{fixed_.data(), unit_, space_.data()});
+  if (device.is_cuda()) {
+    for_each(device, "clear the mesh", body.points.room(), Clear{fixed_.data()});
+    return spread_by_lanes(device, n, body);
+  }
+#endif
+  const std::int64_t plane = body.points.ny * body.points.row;
+  for (std::int64_t x = 0; x < mesh_.size[0]; ++x)
+    for (int copy = 0; exchange_.touches(x) && copy < copies_; ++copy)
+      for_each(device, "clear the mesh", plane,
+               Clear{fixed_.data() + copy * body.points.room() + x * plane});
+  spread_by_rows(device, exchange_.several() ? s.particles.share() : Share{0, n}, body, copies_);
+  exchange_.collect(fixed_.data(), plane, copies_, body.points.room());
+}
+
+/// As real numbers, of what was spread.
+void MeshSum::transform_charges(const Device& device) {
+#ifdef __CUDACC__
+  if (device.is_cuda()) {
+    for_each(device, "charges of the mesh", mesh_.points(),
+             ToReal{fixed_.data(), unit_, space_.data()});
+    return fft_.forward(space_.data(), charges_.data());
+  }
 #endif
   const Points points = this->points(device);
-  for_rows(device, points.nx * points.ny,
+  const Share planes = exchange_.planes();
+  for_rows(device, {planes.begin * points.ny, planes.end * points.ny},
            RowToReal{fixed_.data(), points, copies_, unit_, space_.data()});
+  fft_.forward_planes(space_.data(), charges_.data(), planes);
+  exchange_.to_lines(charges_.data(), 1);
+  fft_.forward_lines(charges_.data(), exchange_.line_groups());
 }
 
 void MeshSum::compute(StepContext& s, const AttributeView<1>& charge, const ForceOutput& output) {
   const Device& device = s.device();
   prepare(device);
+  if (exchange_.several() && device.halt().skipping()) return;
   weigh(s, output.energy);
   const Points points = this->points(device);
   const std::int64_t n = s.particles.size();
@@ -132,14 +174,14 @@ void MeshSum::compute(StepContext& s, const AttributeView<1>& charge, const Forc
                                   ? std::uint64_t(std::llround((1 + 2 * s.particles.box.padding.z) /
                                                                *terms_.slab * 2147483648.0))
                                   : 0;
-  for_each(device, "clear the mesh", copies_ * points.room(), Clear{fixed_.data()});
-  spread(device, n,
-         {position, charge, points, ratio, 1 / unit_, !device.is_cuda() && device.threads() == 1,
-          fixed_.data()});
-  make_real(device);
-  fft_.forward(space_.data(), charges_.data());
-  for_each(
-      device, "fields of the mesh", fft_.waves(),
+  const Spread charges{position,     charge,    points,
+                       ratio,        1 / unit_, !device.is_cuda() && device.threads() == 1,
+                       fixed_.data()};
+  begin_exchange(s, output, charges);
+  spread(s, charges);
+  transform_charges(device);
+  for_waves(
+      device, "fields of the mesh",
       MakeFields{charges_.data(), influence_.data(), output.energy, fft_.waves(), waves_.data()});
   back_in_space(device, output.energy ? 4 : 3);
   ForceOutput added = output;
@@ -150,9 +192,9 @@ void MeshSum::compute(StepContext& s, const AttributeView<1>& charge, const Forc
   if (!output.energy || output.virial == nullptr) return;
   const double splitting = terms_.parameters.splitting;
   for (const int first : {0, 3}) {
-    for_each(device, "virial of the mesh", fft_.waves(),
-             MakeVirials{charges_.data(), influence_.data(), Real(1 / (4 * splitting * splitting)),
-                         first == 0, fft_.waves(), waves_.data()});
+    for_waves(device, "virial of the mesh",
+              MakeVirials{charges_.data(), influence_.data(), Real(1 / (4 * splitting * splitting)),
+                          first == 0, fft_.waves(), waves_.data()});
     back_in_space(device, 3);
     gather("virial of the mesh", s, added,
            GatherVirials{position, charge, points, ratio, fields_.data(), self_.data(),
@@ -162,15 +204,21 @@ void MeshSum::compute(StepContext& s, const AttributeView<1>& charge, const Forc
 
 /// So many numbers of each point, from their waves.
 void MeshSum::back_in_space(const Device& device, int numbers) {
-  fft_.inverse(waves_.data(), space_.data(), numbers);
 #ifdef __CUDACC__
-  if (device.is_cuda())
+  if (device.is_cuda()) {
+    fft_.inverse(waves_.data(), space_.data(), numbers);
     return for_each(device, "fields together", mesh_.points(),
                     JoinFields{space_.data(), mesh_.points(), numbers == 4, fields_.data()});
+  }
 #endif
   const Points points = this->points(device);
-  for_rows(device, points.nx * points.ny,
+  const Share planes = exchange_.planes();
+  fft_.inverse_lines(waves_.data(), numbers, exchange_.line_groups());
+  exchange_.to_planes(waves_.data(), numbers);
+  fft_.inverse_planes(waves_.data(), space_.data(), numbers, planes);
+  for_rows(device, {planes.begin * points.ny, planes.end * points.ny},
            RowOfFields{space_.data(), points, numbers == 4, fields_.data()});
+  exchange_.give_fields(fields_.data(), points.ny * points.row);
 }
 
 }  // namespace perrin

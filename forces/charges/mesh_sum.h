@@ -1,7 +1,8 @@
 // The part of an Ewald sum in the space of wave vectors by a particle mesh (mesh_terms.h).
 //
-// Charges are spread in fixed point: 64-bit integers, whose sums do not depend on the order. Every
-// process makes the whole mesh from all particles, and gathers the forces on its own.
+// Charges are spread in fixed point: 64-bit integers, whose sums do not depend on the order. On
+// CPUs domains share the mesh out (mesh_exchange.h); on GPUs each makes the whole mesh from all
+// particles. All gather the forces on their own.
 #pragma once
 
 #include "engine/components/force.h"
@@ -9,6 +10,7 @@
 #include "forces/attribute_words.h"
 #include "forces/charges/ewald_terms.h"
 #include "forces/charges/fft.h"
+#include "forces/charges/mesh_exchange.h"
 #include "forces/charges/mesh_terms.h"
 
 namespace perrin {
@@ -41,8 +43,11 @@ class MeshSum {
   mesh::Points points(const Device& device) const;
   void prepare(const Device& device);
   void weigh(StepContext& s, bool energy);
-  void spread(const Device& device, std::int64_t n, const mesh::Spread& body);
-  void make_real(const Device& device);
+  void begin_exchange(StepContext& s, const ForceOutput& output, const mesh::Spread& body);
+  void spread(StepContext& s, const mesh::Spread& body);
+  void transform_charges(const Device& device);
+  template <class F>
+  void for_waves(const Device& device, const char* name, const F& f);
   void back_in_space(const Device& device, int numbers);
 
   EwaldTerms terms_;
@@ -53,6 +58,7 @@ class MeshSum {
   Buffer<Box> weighed_box_;  // on a GPU whose steps change the box
   Buffer<std::uint32_t> stale_;
   Fft3 fft_;
+  MeshExchange exchange_;
   int copies_ = 1;                   // of the mesh, for threads that spread charges
   Buffer<std::int64_t> fixed_;       // [copy][point in rows]: charge in units
   Buffer<Real4> fields_;             // [point in rows]: field, and potential in steps with energies
