@@ -80,7 +80,7 @@ Points MeshSum::points(const Device& device) const {
 /// In the box as it is.
 void MeshSum::weigh(StepContext& s, bool energy) {
   const Device& device = s.device();
-  BoxState& box = s.particles.box_state;
+  BoxState& box = s.particles().box_state();
   const Points points = this->points(device);
   const double quarter = 1 / (4 * terms_.parameters.splitting * terms_.parameters.splitting);
   const bool device_knows = device.is_cuda() && box.moves();  // and the host does not
@@ -126,12 +126,12 @@ void MeshSum::compute(StepContext& s, const AttributeView<1>& charge, const Forc
   prepare(device);
   weigh(s, output.energy);
   const Points points = this->points(device);
-  const std::int64_t n = s.particles.size();
-  const Position* const position = s.particles.position.data();
-  const std::uint64_t ratio = terms_.slab
-                                  ? std::uint64_t(std::llround((1 + 2 * s.particles.box.padding.z) /
-                                                               *terms_.slab * 2147483648.0))
-                                  : 0;
+  const std::int64_t n = s.particles().size();
+  const Position* const position = s.particles().position().data();
+  const std::uint64_t ratio =
+      terms_.slab ? std::uint64_t(std::llround((1 + 2 * s.particles().box().padding.z) /
+                                               *terms_.slab * 2147483648.0))
+                  : 0;
   for_each(device, "clear the mesh", copies_ * points.room(), Clear{fixed_.data()});
   spread(device, n,
          {position, charge, points, ratio, 1 / unit_, !device.is_cuda() && device.threads() == 1,
