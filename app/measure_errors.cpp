@@ -13,9 +13,9 @@ std::string measured_errors(Job& job, const Json& json, const std::string& file)
   if (Communicator::world().count() > 1) throw UserError("--measure: is for one process");
   const RunParts parts = job.take_parts();
   std::string text;
-  for (std::size_t k = 0; parts.simulation && k < parts.simulation->forces.size(); ++k) {
+  for (std::size_t k = 0; parts.simulation && k < parts.simulation->forces().size(); ++k) {
     Simulation& simulation = *parts.simulation;
-    auto* const force = dynamic_cast<HasMeasuredError*>(simulation.forces[k].get());
+    auto* const force = dynamic_cast<HasMeasuredError*>(simulation.forces()[k].get());
     if (force == nullptr) continue;
     const std::string name = fmt::format("forces[{}]", k);
     simulation.totals();  // with it neighbours are found

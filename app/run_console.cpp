@@ -69,7 +69,7 @@ std::string rate_text(double rate) {
 }
 
 std::string timings_table(const Simulation& simulation, std::uint64_t steps, double seconds) {
-  const Timings& t = simulation.timings;
+  const Timings& t = simulation.timings();
   const double known = t.neighbors + t.forces + t.integration + t.output;
   // Some of it was before the clock of the run began.
   const double total = std::max(seconds, known);
@@ -99,12 +99,12 @@ std::string timings_table(const Simulation& simulation, std::uint64_t steps, dou
     text += fmt::format(
         "{} steps, {} steps/s, {} million particle steps/s\n", steps,
         rate_text(double(steps) / seconds),
-        rate_text(1e-6 * double(steps) * double(simulation.particles.size()) / seconds));
+        rate_text(1e-6 * double(steps) * double(simulation.particles().size()) / seconds));
   return text;
 }
 
 std::string timings_json(const Simulation& simulation, std::uint64_t steps, double seconds) {
-  const Timings& t = simulation.timings;
+  const Timings& t = simulation.timings();
   const double known = t.neighbors + t.forces + t.integration + t.output;
   return Json{{"neighbors", t.neighbors},
               {"forces", t.forces},
@@ -112,7 +112,7 @@ std::string timings_json(const Simulation& simulation, std::uint64_t steps, doub
               {"output", t.output},
               {"total", std::max(seconds, known)},
               {"steps", steps},
-              {"particles", simulation.particles.size()}}
+              {"particles", simulation.particles().size()}}
       .dump();
 }
 

@@ -111,9 +111,9 @@ struct Angles {
   static AngleKernel<P> kernel(StepContext& s, BondedView<AngleEntry> table,
                                const typename P::Coefficients* coefficients,
                                const ForceOutput& output) {
-    return {s.particles.view(),
-            s.particles.metric(),
-            BondVector(s.particles.box),
+    return {s.particles().view(),
+            s.particles().metric(),
+            BondVector(s.particles().box()),
             table,
             coefficients,
             output};

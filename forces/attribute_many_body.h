@@ -230,20 +230,22 @@ class AttributeManyBodyForce final : public Force {
  private:
   template <bool Shift>
   void run(StepContext& s, const ForceOutput& output) {
-    const AttributeManyBodyView<P> view{s.particles.position.data(),
+    const AttributeManyBodyView<P> view{s.particles().position().data(),
                                         table_.data(),
                                         type_.data(),
                                         std::uint32_t(type_.size()),
-                                        s.particles.size(),
+                                        s.particles().size(),
                                         density_.data(),
                                         slope_.data(),
                                         words_.template view<P::attributes.size()>(s)};
-    pair_loop(P::type, *s.neighbors, AttributeDensityBody<P, Mode, Shift>{view});
-    s.particles.domain.gather(slope_);
+    pair_loop(P::type, *s.neighbors(), AttributeDensityBody<P, Mode, Shift>{view});
+    s.particles().domain().gather(slope_);
     if (output.energy)
-      pair_loop(P::type, *s.neighbors, AttributeEmbeddingBody<P, Mode, true, Shift>{view, output});
+      pair_loop(P::type, *s.neighbors(),
+                AttributeEmbeddingBody<P, Mode, true, Shift>{view, output});
     else
-      pair_loop(P::type, *s.neighbors, AttributeEmbeddingBody<P, Mode, false, false>{view, output});
+      pair_loop(P::type, *s.neighbors(),
+                AttributeEmbeddingBody<P, Mode, false, false>{view, output});
   }
 
   Buffer<AttributeBothWays<P>> table_;

@@ -220,13 +220,17 @@ class AttributePairForce final : public Force {
   template <bool Energy, bool Shift, Common Same = Common::none>
   Body<Energy, Shift, Same> body(const StepContext& s, const ForceOutput& output,
                                  const AttributeView<P::attributes.size()>& attributes) const {
-    return {s.particles.position.data(), table_.data(), types_,
-            s.particles.size(),          output,        attributes};
+    return {s.particles().position().data(),
+            table_.data(),
+            types_,
+            s.particles().size(),
+            output,
+            attributes};
   }
   template <bool Energy, bool Shift, Common Same = Common::none>
   void run(StepContext& s, const ForceOutput& output) {
     const auto attributes = words_.template view<P::attributes.size()>(s);
-    pair_loop(P::type, *s.neighbors, body<Energy, Shift, Same>(s, output, attributes));
+    pair_loop(P::type, *s.neighbors(), body<Energy, Shift, Same>(s, output, attributes));
   }
   template <bool Shift>
   Body<true, Shift> trial_body(StepContext& s) {

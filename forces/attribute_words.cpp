@@ -114,7 +114,8 @@ bool AttributeWords::keeps_view(const StepContext& s) const {
 /// On a CPU ids tell faster than a copy is made whether the last one is still right.
 bool AttributeWords::keeps_order(const StepContext& s) {
   if (s.device().is_cuda() || changes() || s.device().halt().skipping()) return false;
-  const std::span<const std::uint32_t> id(s.particles.id.data(), std::size_t(s.particles.size()));
+  const std::span<const std::uint32_t> id(s.particles().id().data(),
+                                          std::size_t(s.particles().size()));
   if (std::ranges::equal(id, order_)) return true;
   order_.assign(id.begin(), id.end());
   return false;
@@ -127,9 +128,9 @@ void AttributeWords::refresh(StepContext& s, std::size_t stride) {
                                          std::int64_t(stride) * words};
   // While steps are recorded it follows the particles by itself.
   const bool follows = !changes() && !decomposition_of(s.device()).several();
-  if (follows && !copy_) copy_ = s.particles.extra.add(copy);
+  if (follows && !copy_) copy_ = s.particles().extra().add(copy);
   if (!(follows && s.device().queue().recording()))
-    s.particles.extra.refresh(copy, s.particles.id.data());
+    s.particles().extra().refresh(copy, s.particles().id().data());
   viewed_ = true;
 }
 

@@ -91,8 +91,8 @@ struct BondMeter {
   BondMeter(StepContext& s, const BondProbe& the_probe, const std::uint32_t* the_used,
             const typename P::Coefficients* the_coefficients)
       : probe(the_probe),
-        metric(s.particles.metric()),
-        vector(s.particles.box),
+        metric(s.particles().metric()),
+        vector(s.particles().box()),
         used(the_used),
         coefficients(the_coefficients) {}
 
@@ -162,9 +162,9 @@ struct Bonds {
   static BondKernel<P> kernel(StepContext& s, BondedView<BondEntry> table,
                               const typename P::Coefficients* coefficients,
                               const ForceOutput& output) {
-    return {s.particles.view(),
-            s.particles.metric(),
-            BondVector(s.particles.box),
+    return {s.particles().view(),
+            s.particles().metric(),
+            BondVector(s.particles().box()),
             table,
             coefficients,
             output,

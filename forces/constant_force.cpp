@@ -33,12 +33,12 @@ ConstantForce::ConstantForce(const ConstantForceSettings& settings, const Device
     : Force(ForceTraits::of_field()), settings_(settings), mask_(device, types, chosen) {}
 
 void ConstantForce::compute(StepContext& context, const ForceOutput& output) {
-  const Box& box = context.particles.box;
+  const Box& box = context.particles().box();
   const auto& f = settings_.force;
-  const ParticleView particles = context.particles.view();
+  const ParticleView particles = context.particles().view();
   for_each_particle(
       "constant_force", context, output,
-      ConstantForceKernel{particles, context.particles.metric(), Anchor(box, {0, 0, 0}, true),
+      ConstantForceKernel{particles, context.particles().metric(), Anchor(box, {0, 0, 0}, true),
                           Real3{Real(f.x), Real(f.y), Real(f.z)}, mask_.data(), output});
 }
 

@@ -146,9 +146,9 @@ struct Torsions {
   static DihedralKernel<P> kernel(StepContext& s, BondedView<DihedralEntry> table,
                                   const typename P::Coefficients* coefficients,
                                   const ForceOutput& output) {
-    return {s.particles.view(),
-            s.particles.metric(),
-            BondVector(s.particles.box),
+    return {s.particles().view(),
+            s.particles().metric(),
+            BondVector(s.particles().box()),
             table,
             coefficients,
             output};

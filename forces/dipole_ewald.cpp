@@ -130,15 +130,15 @@ class DipoleEwald final : public Force,
   void compute(StepContext& s, const ForceOutput& output) override {
     pairs_->compute(s, output);
     waves_.compute(s, output);
-    const ExclusionView excluded = s.neighbors->exclusions();
+    const ExclusionView excluded = s.neighbors()->exclusions();
     if (!excluded && output.virial == nullptr) return;
     ForceOutput added = output;
     added.add = added.add_torque = true;
-    for_each_particle(
-        "corrections of dipoles", s, added,
-        CorrectDipoles{s.particles.view(), s.particles.metric(), BondVector(s.particles.box),
-                       excluded, s.particles.orientations->orientation.data(), waves_.moments(),
-                       ExcludedDipoles::of(waves_.terms()), added});
+    for_each_particle("corrections of dipoles", s, added,
+                      CorrectDipoles{s.particles().view(), s.particles().metric(),
+                                     BondVector(s.particles().box()), excluded,
+                                     s.particles().orientations()->orientation().data(),
+                                     waves_.moments(), ExcludedDipoles::of(waves_.terms()), added});
   }
 
   void compute_trials(StepContext& s, const TrialMoves& trials) override {
@@ -154,11 +154,11 @@ class DipoleEwald final : public Force,
   }
 
   perrin::MeasuredError measure_error(StepContext& s) override {
-    MeasuredSum sum{waves_.terms(), system_, predicted(s.particles.box.volume())};
-    sum.system.volume = s.particles.box.volume();
-    for (std::int64_t i = 0; i < s.particles.size(); ++i) {
-      const Real3 axis = axis_of(s.particles.orientations->orientation.data()[i]);
-      const auto moment = double(moments_[s.particles.position.data()[i].type()]);
+    MeasuredSum sum{waves_.terms(), system_, predicted(s.particles().box().volume())};
+    sum.system.volume = s.particles().box().volume();
+    for (std::int64_t i = 0; i < s.particles().size(); ++i) {
+      const Real3 axis = axis_of(s.particles().orientations()->orientation().data()[i]);
+      const auto moment = double(moments_[s.particles().position().data()[i].type()]);
       sum.moment.push_back(moment * Vec3<double>{double(axis.x), double(axis.y), double(axis.z)});
     }
     return perrin::measure_error(s, *this, sum);

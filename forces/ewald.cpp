@@ -83,11 +83,11 @@ class EwaldForce final : public Force,
 
   perrin::MeasuredError measure_error(StepContext& s) override {
     MeasuredSum sum{waves_.terms(), system_, 0};
-    const Box cell = repeated_cell(s.particles.box, settings_.slab.value_or(1));
+    const Box cell = repeated_cell(s.particles().box(), settings_.slab.value_or(1));
     sum.predicted = predicted(cell), sum.system = in_cell(cell);
     sum.smearing = smearing_of(settings_.smearing);
     const AttributeView<1> charge = pairs_.charges(s);
-    for (std::int64_t i = 0; i < s.particles.size(); ++i) sum.charge.push_back(double(charge(i)));
+    for (std::int64_t i = 0; i < s.particles().size(); ++i) sum.charge.push_back(double(charge(i)));
     return perrin::measure_error(s, *this, sum);
   }
 

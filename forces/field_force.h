@@ -141,12 +141,12 @@ class FieldForceField final : public Force {
   }
 
   void compute(StepContext& context, const ForceOutput& output) override {
-    const Box& box = context.particles.box;
+    const Box& box = context.particles().box();
     const auto attributes =
         output.places ? attributes_.trial_view(context) : attributes_.view(context);
     for_each_particle(
         F::type, context, output,
-        FieldKernel<F, Attributes>{context.particles.view(), context.particles.metric(),
+        FieldKernel<F, Attributes>{context.particles().view(), context.particles().metric(),
                                    Anchor(box, {0, 0, 0}, unwrapped_), mask_.data(),
                                    coefficients_.data(), box.dimension == 2, unwrapped_,
                                    context.device_time(), attributes, output});

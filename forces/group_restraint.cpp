@@ -128,7 +128,7 @@ GroupRestraint::GroupRestraint(const GroupRestraintSettings& settings, const For
 
 void GroupRestraint::compute(StepContext& context, const ForceOutput& output) {
   const Device& device = context.device();
-  const ParticleView particles = context.particles.view();
+  const ParticleView particles = context.particles().view();
   const bool two = groups_.size() == 2;
   for (std::size_t g = 0; g < groups_.size(); ++g)
     sum<MassCenterSums>(device, "centre of mass", particles.n,
@@ -140,7 +140,7 @@ void GroupRestraint::compute(StepContext& context, const ForceOutput& output) {
   const bool in_step = context.instant() == 1;
   for_each(device, "restraint", 1,
            Stretch{spring_.data(),
-                   context.particles.box_state.data(),
+                   context.particles().box_state().data(),
                    context.device_time(),
                    settings_.point.value_or(Vec3<double>{}),
                    settings_.velocity,
@@ -155,7 +155,7 @@ void GroupRestraint::compute(StepContext& context, const ForceOutput& output) {
                    {slope_.data(), int(slope_.size())}});
   Pull pull{particles, spring_.data(), {}, int(groups_.size()), output};
   for (std::size_t g = 0; g < groups_.size(); ++g) pull.group[g] = groups_[g].mask();
-  for_each(device, "group_restraint", context.particles.share(), pull);
+  for_each(device, "group_restraint", context.particles().share(), pull);
 }
 
 MomentumChange GroupRestraint::momentum_change(std::span<const std::int64_t>) const {

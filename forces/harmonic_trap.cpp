@@ -66,12 +66,12 @@ HarmonicTrap::HarmonicTrap(const HarmonicTrapSettings& settings, const Device& d
               Code(device, center.code[2])} {}
 
 void HarmonicTrap::compute(StepContext& context, const ForceOutput& output) {
-  const Box& box = context.particles.box;
+  const Box& box = context.particles().box();
   const auto& k = settings_.stiffness;
   const Real3 stiffness{Real(k.x), Real(k.y), Real(k.z)};
-  const ParticleView particles = context.particles.view();
+  const ParticleView particles = context.particles().view();
   TrapKernel kernel{particles,
-                    context.particles.metric(),
+                    context.particles().metric(),
                     Anchor(box, settings_.center, settings_.unwrapped),
                     NearestImage(box),
                     settings_.unwrapped,
@@ -79,7 +79,7 @@ void HarmonicTrap::compute(StepContext& context, const ForceOutput& output) {
                     settings_.velocity,
                     {},
                     context.device_time(),
-                    context.particles.box_state.data(),
+                    context.particles().box_state().data(),
                     stiffness,
                     mask_.data(),
                     output};

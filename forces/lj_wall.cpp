@@ -82,13 +82,13 @@ LjWall::LjWall(const LjWallSettings& s, const Device& device, std::size_t types,
 }
 
 void LjWall::compute(StepContext& context, const ForceOutput& output) {
-  const Box& box = context.particles.box;
+  const Box& box = context.particles().box();
   Vec3<double> point{0, 0, 0};
   point[axis_] = settings_.position;
-  const ParticleView particles = context.particles.view();
+  const ParticleView particles = context.particles().view();
   for_each_particle(
       "lj_wall", context, output,
-      WallKernel{particles, context.particles.metric(), Anchor(box, point, false), axis_,
+      WallKernel{particles, context.particles().metric(), Anchor(box, point, false), axis_,
                  settings_.form == "9-3", steep_, flat_, cutoff_, shift_, mask_.data(), output});
 }
 

@@ -132,18 +132,23 @@ class ManyBodyForceField final : public Force {
 
  private:
   ManyBodyView<E> view(StepContext& s) {
-    return {s.particles.position.data(), table_.data(),   type_.data(), std::uint32_t(type_.size()),
-            s.particles.size(),          density_.data(), slope_.data()};
+    return {s.particles().position().data(),
+            table_.data(),
+            type_.data(),
+            std::uint32_t(type_.size()),
+            s.particles().size(),
+            density_.data(),
+            slope_.data()};
   }
   template <PairTypes Types>
   void run(StepContext& s, const ForceOutput& output) {
     const char* const name = E::Potential::type;
-    pair_loop(name, *s.neighbors, DensityBody<E, Types>{view(s)});
-    s.particles.domain.gather(slope_);
+    pair_loop(name, *s.neighbors(), DensityBody<E, Types>{view(s)});
+    s.particles().domain().gather(slope_);
     if (output.energy)  // now and then: two bodies less to compile
-      pair_loop(name, *s.neighbors, EmbeddingForceBody<E, true, PairTypes::any>{view(s), output});
+      pair_loop(name, *s.neighbors(), EmbeddingForceBody<E, true, PairTypes::any>{view(s), output});
     else
-      pair_loop(name, *s.neighbors, EmbeddingForceBody<E, false, Types>{view(s), output});
+      pair_loop(name, *s.neighbors(), EmbeddingForceBody<E, false, Types>{view(s), output});
   }
 
   PairTypes types_;

@@ -185,9 +185,9 @@ class PairForceField final : public Force {
   bool compute_box_work(StepContext& s, const BoxWork& work) override {
     if (work.of == nullptr) return true;
     const PairBody<E, false, false> pairs{
-        s.particles.position.data(), table_.data(), types_, s.particles.size(), {}};
-    pair_loop(E::Potential::type, *s.neighbors,
-              PairWorkBody<E>{pairs, s.particles.velocity.data(), work});
+        s.particles().position().data(), table_.data(), types_, s.particles().size(), {}};
+    pair_loop(E::Potential::type, *s.neighbors(),
+              PairWorkBody<E>{pairs, s.particles().velocity().data(), work});
     return true;
   }
 
@@ -205,13 +205,13 @@ class PairForceField final : public Force {
 
  private:
   PairBody<E, true, false> trial_body(StepContext& s) const {
-    return {s.particles.position.data(), table_.data(), types_, s.particles.size(), {}};
+    return {s.particles().position().data(), table_.data(), types_, s.particles().size(), {}};
   }
   template <bool Energy, bool OneType>
   void run(StepContext& s, const ForceOutput& output) {
-    pair_loop(E::Potential::type, *s.neighbors,
-              PairBody<E, Energy, OneType>{s.particles.position.data(), table_.data(), types_,
-                                           s.particles.size(), output});
+    pair_loop(E::Potential::type, *s.neighbors(),
+              PairBody<E, Energy, OneType>{s.particles().position().data(), table_.data(), types_,
+                                           s.particles().size(), output});
   }
 
   Buffer<typename E::Coefficients> table_;

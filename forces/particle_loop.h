@@ -27,7 +27,7 @@ void for_each_particle(const char* name, StepContext& s, const ForceOutput& outp
   if (output.places)
     for_each(s.device(), name, output.count, detail::AtPlaces<Kernel>{kernel, output.places});
   else
-    for_each(s.device(), name, s.particles.share(), kernel);
+    for_each(s.device(), name, s.particles().share(), kernel);
 }
 
 }  // namespace perrin

@@ -64,9 +64,9 @@ class SpecialCoulomb final : public Force, public ActsByCoulomb, public ActsInPl
   }
 
   void compute(StepContext& context, const ForceOutput& output) override {
-    BondKernel<CoulombBond> kernel{context.particles.view(),
-                                   context.particles.metric(),
-                                   BondVector(context.particles.box),
+    BondKernel<CoulombBond> kernel{context.particles().view(),
+                                   context.particles().metric(),
+                                   BondVector(context.particles().box()),
                                    table_.view(),
                                    coefficients_.data(),
                                    output,

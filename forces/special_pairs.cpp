@@ -89,10 +89,10 @@ class SpecialPairs final : public Force, public ActsInPlaceOf {
   }
 
   void compute(StepContext& context, const ForceOutput& output) override {
-    const ParticleView particles = context.particles.view();
+    const ParticleView particles = context.particles().view();
     for_each_particle("special_pairs", context, output,
-                      BondKernel<LennardJones>{particles, context.particles.metric(),
-                                               BondVector(context.particles.box), table_.view(),
+                      BondKernel<LennardJones>{particles, context.particles().metric(),
+                                               BondVector(context.particles().box()), table_.view(),
                                                coefficients_.data(), output, context.fault_sink()});
   }
   MomentumChange momentum_change(std::span<const std::int64_t>) const override { return {}; }

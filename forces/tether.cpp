@@ -49,7 +49,7 @@ Tether::Tether(const TetherSettings& settings, const Device& device, const Confi
 
 void Tether::compute(StepContext& context, const ForceOutput& output) {
   for_each_particle("tether", context, output,
-                    TetherKernel{context.particles.view(), context.particles.box_state.data(),
+                    TetherKernel{context.particles().view(), context.particles().box_state().data(),
                                  place_.data(), settings_.stiffness, mask_.data(), output});
 }
 

@@ -161,11 +161,12 @@ void Barostat::begin(StageContext& s, double timestep, const Ramp& kt, BoxRule r
     if (memory_.size() == 0) memory_ = {device, 1};
   }
   if (rule == BoxRule::energies && energy_.size() == 0)
-    energy_ = {device, s.particles.size()}, energy_scratch_ = {device, sum_chunks};
+    energy_ = {device, s.particles().size()}, energy_scratch_ = {device, sum_chunks};
   forces_.begin(s, strains_.axes(), "a barostat");
-  if (s.constraints && !clusters_)
-    clusters_ = std::make_unique<ClusterScaling>(device, s.particles.topology, s.particles.size());
-  const double volume = s.particles.box.volume();
+  if (s.constraints() && !clusters_)
+    clusters_ = std::make_unique<ClusterScaling>(device, s.particles().properties().topology,
+                                                 s.particles().size());
+  const double volume = s.particles().box().volume();
   if (!begun_) {
     begun_ = true;
     drift_ = s.degrees_of_freedom_of_all().drift(s.totals().momentum);
@@ -188,40 +189,40 @@ void Barostat::measure(StepContext& s, const VelocityStrain* strain, StrainWork*
   work.off_diagonal = strains_.flexible ? &memory->off_diagonal : nullptr;
   work.kick = Real(half_step_ / 2);
   sum<StrainWork>(
-      s.device(), "virial", s.particles.size(),
+      s.device(), "virial", s.particles().size(),
       detail::AddWork{
           memory, work, forces_.measure(s, work, clusters_.get()), velocities(s),
-          s.particles.orientations ? s.particles.orientations->view() : OrientationView{},
-          s.particles.size(), s.particles.id.data(), s.thermal()},
+          s.particles().orientations() ? s.particles().orientations()->view() : OrientationView{},
+          s.particles().size(), s.particles().id().data(), s.thermal()},
       scratch_, sum_of);
 }
 
 void Barostat::measure_energy(StepContext& s, double* sum_of) {
   bool add = false;
-  for (const auto& force : s.forces) {
+  for (const auto& force : s.forces()) {
     force->act(s, {energy_.data(), nullptr, add, true});
     add = true;
   }
-  if (s.forces.empty()) energy_.zero();
-  sum<double>(s.device(), "energy in a box", s.particles.size(),
+  if (s.forces().empty()) energy_.zero();
+  sum<double>(s.device(), "energy in a box", s.particles().size(),
               detail::EnergyOfParticle{energy_.data()}, energy_scratch_, sum_of);
 }
 
 /// Those that the box changes: of clusters their common ones.
 const Real4* Barostat::velocities(StepContext& s) const {
-  return clusters_ ? clusters_->velocities() : s.particles.velocity.data();
+  return clusters_ ? clusters_->velocities() : s.particles().velocity().data();
 }
 
 void Barostat::move_box(StepContext& s) {
   const Device& device = s.device();
-  const std::int64_t n = s.particles.size();
+  const std::int64_t n = s.particles().size();
   BarostatMemory* memory = memory_.data();
   for_each(device, "which strain", 1,
            detail::ChooseStrain{s.device_step(), std::uint64_t(stride_), strains_, memory});
   const detail::BoxMove move{memory,
-                             s.particles.box_state.data(),
+                             s.particles().box_state().data(),
                              s.device_step(),
-                             RunKey(Purpose::barostat, s.seed),
+                             RunKey(Purpose::barostat, s.seed()),
                              kt_,
                              settings_.ramp.ramp(settings_.pressure, 1, kt_.start),
                              mobility_,
@@ -233,7 +234,7 @@ void Barostat::move_box(StepContext& s) {
                              strains_.flexible,
                              rule_ == BoxRule::energies ? step_ : 0.0,
                              forces_.tail_energy()};
-  if (device.is_cuda() && s.neighbors && !s.neighbors->has_lists()) {
+  if (device.is_cuda() && s.neighbors() && !s.neighbors()->has_lists()) {
     if (clusters_) clusters_->take_back(s, memory);
     for_each(device, "take back a box", 1, detail::TakeBack{memory, move.box});
     s.follow_box();
@@ -246,7 +247,7 @@ void Barostat::move_box(StepContext& s) {
   if (rule_ == BoxRule::dynamics)
     sum<StrainKinetic>(
         device, "kinetic energy", n,
-        detail::AddKinetic{memory, velocities(s), s.particles.id.data(), s.thermal(), drift_},
+        detail::AddKinetic{memory, velocities(s), s.particles().id().data(), s.thermal(), drift_},
         kinetic_scratch_, &memory->kinetic);
   for_each(device, "propose a box", 1, detail::Propose{move, s.fault_sink()});
   s.follow_box();
@@ -259,11 +260,11 @@ void Barostat::move_box(StepContext& s) {
   s.follow_box();
   if (clusters_) clusters_->settle(s, memory);
   if (rule_ != BoxRule::dynamics) return;
-  for_each(
-      device, "velocities in the new box", n,
-      detail::StrainVelocities{s.particles.velocity.data(), memory, drift_, s.particles.id.data(),
-                               s.bath() ? s.bath()->thermal() : GroupMask{},
-                               clusters_ ? clusters_->velocities() : nullptr});
+  for_each(device, "velocities in the new box", n,
+           detail::StrainVelocities{s.particles().velocity().data(), memory, drift_,
+                                    s.particles().id().data(),
+                                    s.bath() ? s.bath()->thermal() : GroupMask{},
+                                    clusters_ ? clusters_->velocities() : nullptr});
 }
 
 void Barostat::add_heat(StepContext& s, double* heat) const {

@@ -33,9 +33,9 @@ struct AddHeat {
 /// device. Device work.
 template <class T>
 void scale_rotation(StepContext& s, const T* factor) {
-  for_each(s.device(), "rescaling of rotation", s.particles.share(),
-           detail::ScaleSpin<T>{factor, s.particles.orientations->angular_momentum.data(),
-                                s.particles.id.data(), s.group()});
+  for_each(s.device(), "rescaling of rotation", s.particles().share(),
+           detail::ScaleSpin<T>{factor, s.particles().orientations()->angular_momentum().data(),
+                                s.particles().id().data(), s.group()});
 }
 
 /// *heat += memory->heat, both on the device. Device work.

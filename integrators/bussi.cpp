@@ -38,24 +38,24 @@ void Bussi::begin(StageContext& context) {
   if (bath_.size() == 0) bath_ = Buffer<RescalingBath>(context.device(), 1);
   if (ramp_start_ < 0) {
     ramp_start_ = std::int64_t(context.step());
-    drift_ = context.degrees_of_freedom.drift(context.totals().momentum);
+    drift_ = context.degrees_of_freedom().drift(context.totals().momentum);
   }
   if (barostat_) barostat_->begin(context, settings_.timestep, ramp());
   rotation_.begin(context, settings_.timestep);
-  if (!context.particles.orientations) return;
+  if (!context.particles().orientations()) return;
   count_rotation(context);
   rotational_scratch_ = Buffer<double>(context.device(), sum_chunks);
   if (rotational_bath_.size() == 0) rotational_bath_ = Buffer<RescalingBath>(context.device(), 1);
 }
 
 void Bussi::count_rotation(const StepContext& context) {
-  rotational_freedom_ =
-      context.particles.orientations->degrees_of_freedom(context.particles.id, context.group());
+  rotational_freedom_ = context.particles().orientations()->degrees_of_freedom(
+      context.particles().id(), context.group());
 }
 
 /// Steps have recorded the degrees of freedom.
 bool Bussi::follow_group(StageContext& context) {
-  if (context.particles.orientations) count_rotation(context);
+  if (context.particles().orientations()) count_rotation(context);
   return true;
 }
 
@@ -83,25 +83,26 @@ void Bussi::steps(StepContext& context, int n) {
 void Bussi::draw_factor(StepContext& context) {
   const double decay = settings_.tau > 0 ? std::exp(-settings_.timestep / settings_.tau) : 0.0;
   sum_of_group(
-      context, "kinetic energy", detail::KineticEnergy{context.particles.velocity.data(), drift_},
-      scratch_, &bath_.data()->kinetic,
+      context, "kinetic energy",
+      detail::KineticEnergy{context.particles().velocity().data(), drift_}, scratch_,
+      &bath_.data()->kinetic,
       detail::DrawFactor{bath_.data(), context.device_step(),
-                         RunKey(Purpose::thermostat, instance_seed(context.seed, instance_)),
-                         ramp(), context.degrees_of_freedom.number(), decay});
+                         RunKey(Purpose::thermostat, instance_seed(context.seed(), instance_)),
+                         ramp(), context.degrees_of_freedom().number(), decay});
 }
 
 /// The factor of the rotation is drawn by itself: translation and rotation each have the canonical
 /// distribution.
 void Bussi::rescale_rotation(StepContext& context) {
-  Orientations* const turning = context.particles.orientations.get();
+  Orientations* const turning = context.particles().orientations();
   if (!turning || rotational_freedom_ == 0) return;
   const double decay = settings_.tau > 0 ? std::exp(-settings_.timestep / settings_.tau) : 0.0;
   sum_of_group(context, "rotational energy",
-               RotationalEnergy{turning->angular_momentum.data(), turning->moment.data()},
+               RotationalEnergy{turning->angular_momentum().data(), turning->moment().data()},
                rotational_scratch_, &rotational_bath_.data()->kinetic,
                detail::DrawFactor{
                    rotational_bath_.data(), context.device_step(),
-                   RunKey(Purpose::rotational_thermostat, instance_seed(context.seed, instance_)),
+                   RunKey(Purpose::rotational_thermostat, instance_seed(context.seed(), instance_)),
                    ramp(), double(rotational_freedom_), decay});
   scale_rotation(context, &rotational_bath_.data()->factor);
 }

@@ -40,7 +40,7 @@ struct RescalingBath {
 };
 
 /// All velocities are multiplied by one random factor per step (equation A7), drawn and applied on
-/// the device. Where the centre of mass keeps its velocity (StepContext::degrees_of_freedom) they
+/// the device. Where the centre of mass keeps its velocity (StepContext::degrees_of_freedom()) they
 /// are measured from it: it is left alone.
 class Bussi : public Integrator {
  public:

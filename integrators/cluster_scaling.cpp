@@ -178,26 +178,27 @@ ClusterScaling::ClusterScaling(const Device& device, const Topology& topology,
 }
 
 detail::ClusterView ClusterScaling::view(StepContext& s) {
-  return {s.particles.view(), particle_.data(), parent_.data(),   first_.data(),      way_.data(),
-          position_.data(),   image_.data(),    velocity_.data(), s.particles.share()};
+  return {s.particles().view(), particle_.data(), parent_.data(),
+          first_.data(),        way_.data(),      position_.data(),
+          image_.data(),        velocity_.data(), s.particles().share()};
 }
 
 void ClusterScaling::keep(StepContext& s) {
-  s.particles.domain.gather(s.particles.velocity);
-  velocity_.copy_from(s.particles.velocity);
+  s.particles().domain().gather(s.particles().velocity());
+  velocity_.copy_from(s.particles().velocity());
   for_each(s.device(), "centres of clusters", clusters_,
-           Keep{view(s), s.particles.metric(), BondVector(s.particles.box)});
+           Keep{view(s), s.particles().metric(), BondVector(s.particles().box())});
 }
 
 void ClusterScaling::correct(StepContext& s, Buffer<Real4>& force, Buffer<Real>& virial) {
-  s.particles.domain.gather(force);
+  s.particles().domain().gather(force);
   for_each(s.device(), "virial of clusters", clusters_,
            Correct{view(s), force.data(), virial.data()});
 }
 
 void ClusterScaling::follow(StepContext& s, const BarostatMemory* memory) {
   for_each(s.device(), "clusters in the box", particle_.size(),
-           Follow{view(s), s.particles.metric(), memory});
+           Follow{view(s), s.particles().metric(), memory});
 }
 
 void ClusterScaling::settle(StepContext& s, const BarostatMemory* memory) {

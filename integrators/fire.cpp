@@ -161,8 +161,8 @@ void Fire::begin(StageContext& context) {
     rule_ = Buffer<Rule>(device, std::vector<Rule>{{settings_.timestep, settings_.timestep, 0.1, 0,
                                                     0, 0, 0, -1, 0, 0}});
   }
-  if (!velocity_) velocity_ = {context.particles, IndexedBy::id};
-  stretch_ = {context.particles, IndexedBy::id};
+  if (!velocity_) velocity_ = {context.particles(), IndexedBy::id};
+  stretch_ = {context.particles(), IndexedBy::id};
   if (cell_) cell_->begin(context, rule_.data());
   rotation_.begin(context, cap(context));
 }
@@ -205,7 +205,7 @@ void Fire::steps(StepContext& context, int n) {
 
 void Fire::decide(StepContext& context) {
   const Device& device = context.device();
-  const ParticleView particles = context.particles.view();
+  const ParticleView particles = context.particles().view();
   const double shortest = 1e-5 * cap(context);
   const double tolerance = settings_.force_tolerance,
                of_torque = settings_.torque_tolerance.value_or(tolerance);

@@ -55,11 +55,11 @@ struct FirstForces {
 
 void FireCell::begin(StepContext& s, const FireRule* rule) {
   rule_ = rule;
-  meter_.begin(s, MovingAxes(settings_.axes, s.particles.box.dimension).which(),
+  meter_.begin(s, MovingAxes(settings_.axes, s.particles().box().dimension).which(),
                "fire and its cell");
   double mass = 0;
-  for (const Real4& v : s.particles.by_id(s.particles.velocity)) mass += 1 / double(v.w);
-  mean_mass_ = mass / double(s.particles.size());
+  for (const Real4& v : s.particles().by_id(s.particles().velocity())) mass += 1 / double(v.w);
+  mean_mass_ = mass / double(s.particles().size());
   if (begun_) return;
   begun_ = true;
   memory_ = {s.device(), 1};
@@ -69,9 +69,9 @@ void FireCell::begin(StepContext& s, const FireRule* rule) {
 
 FireCellView FireCell::view(StepContext& s) {
   FireCellView v;
-  const Box& start = s.particles.box_state.given();
-  const auto n = double(s.particles.size());
-  v.memory = memory_.data(), v.box = s.particles.box_state.data(), v.step = s.device_step();
+  const Box& start = s.particles().box_state().given();
+  const auto n = double(s.particles().size());
+  v.memory = memory_.data(), v.box = s.particles().box_state().data(), v.step = s.device_step();
   v.axes = MovingAxes(settings_.axes, start.dimension);
   const double spacing = std::pow(start.volume() / n, 1.0 / start.dimension);
   for (int g = 0; g < v.axes.groups; ++g) v.length[g] = std::sqrt(v.axes.count(g) * n) * spacing;

@@ -119,52 +119,52 @@ struct Mix {
 
 Turning turning(StepContext& s, ParticleArray<Real4>& spin, ParticleArray<Stretch>& stretch,
                 const FireRule* rule) {
-  return {s.particles.orientations->view(),
+  return {s.particles().orientations()->view(),
           spin.data(),
           stretch.data(),
           rule,
-          s.particles.id.data(),
+          s.particles().id().data(),
           s.group()};
 }
 
 }  // namespace
 
 void FireRotation::begin(StepContext& s, double longest_move) {
-  turns_ = s.particles.orientations &&
-           s.particles.orientations->degrees_of_freedom(s.particles.id, s.group()) > 0;
+  turns_ = s.particles().orientations() &&
+           s.particles().orientations()->degrees_of_freedom(s.particles().id(), s.group()) > 0;
   if (!turns_) return;
-  most_ = Real(s.bodies ? std::min(longest_rotation, longest_move / s.bodies->extent())
-                        : longest_rotation);
+  most_ = Real(s.bodies() ? std::min(longest_rotation, longest_move / s.bodies()->extent())
+                          : longest_rotation);
   measures_ = {s.device(), 1};
   scratch_ = {s.device(), sum_chunks};
-  if (!spin_) spin_ = {s.particles, IndexedBy::memory};
-  stretch_ = {s.particles, IndexedBy::memory};
+  if (!spin_) spin_ = {s.particles(), IndexedBy::memory};
+  stretch_ = {s.particles(), IndexedBy::memory};
 }
 
 void FireRotation::end() { spin_ = {}, stretch_ = {}; }
 
 void FireRotation::kick_and_turn(StepContext& s, const FireRule* rule) {
   if (turns_)
-    for_each(s.device(), "FIRE rotation", s.particles.share(),
+    for_each(s.device(), "FIRE rotation", s.particles().share(),
              KickAndTurn{turning(s, spin_, stretch_, rule), most_});
 }
 
 void FireRotation::kick(StepContext& s, const FireRule* rule) {
   if (turns_)
-    for_each(s.device(), "FIRE torques", s.particles.share(),
+    for_each(s.device(), "FIRE torques", s.particles().share(),
              KickSpin{turning(s, spin_, stretch_, rule)});
 }
 
 const FireMeasures* FireRotation::measure(StepContext& s) {
   if (!turns_) return nullptr;
-  sum<FireMeasures>(s.device(), "FIRE power of torques", s.particles.size(),
+  sum<FireMeasures>(s.device(), "FIRE power of torques", s.particles().size(),
                     Measure{turning(s, spin_, stretch_, nullptr)}, scratch_, measures_.data());
   return measures_.data();
 }
 
 void FireRotation::mix(StepContext& s, const FireRule* rule) {
   if (turns_)
-    for_each(s.device(), "FIRE mixing of rotation", s.particles.share(),
+    for_each(s.device(), "FIRE mixing of rotation", s.particles().share(),
              Mix{turning(s, spin_, stretch_, rule)});
 }
 

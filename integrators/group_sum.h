@@ -21,7 +21,7 @@ struct OfGroup {
 template <class S>
 void run_group_sum(StepContext& context, const GroupPass& one, const GroupPass* other) {
   const Device& device = context.device();
-  const std::int64_t n = context.particles.size();
+  const std::int64_t n = context.particles().size();
   const auto of = [](const GroupPass& pass) { return *static_cast<const S*>(pass.body); };
   if (other)
     sum_each(device, one.name, n, SeveralSums<S, 2>{{of(one), of(*other)}});
@@ -38,7 +38,8 @@ void sum_of_group(StepContext& context, const char* name, const F& f, Buffer<T>&
                   const Then& then = {}) {
   using S = detail::Sum<T, detail::OfGroup<F>, Then>;
   PERRIN_ASSERT(scratch.size() >= sum_chunks);
-  const S body{{f, context.group(), context.particles.id.data()}, {scratch.data(), result, then}};
+  const S body{{f, context.group(), context.particles().id().data()},
+               {scratch.data(), result, then}};
   context.run({&body, context.group(), name, false, detail::run_group_sum<S>});
 }
 

@@ -91,9 +91,9 @@ void Moving::begin(StageContext& context) {
     code_[k] = {context.device(), std::span<const formula::Instruction>(velocity_.code[k])};
   if (start_ < 0) start_ = std::int64_t(context.step());
   take_velocity();
-  work_ = {context.particles, IndexedBy::place};
+  work_ = {context.particles(), IndexedBy::place};
   scratch_ = {context.device(), sum_chunks};
-  const std::vector<std::uint8_t> none(std::size_t(context.particles.size()), 0);
+  const std::vector<std::uint8_t> none(std::size_t(context.particles().size()), 0);
   nobody_ = {context.device(), std::span<const std::uint8_t>(none)};
 }
 

@@ -150,15 +150,15 @@ void NoseHoover::begin(StageContext& s) {
   if (!begun_) {
     begun_ = true;
     start_ = std::int64_t(s.step());
-    drift_ = s.degrees_of_freedom.drift(s.totals().momentum);
+    drift_ = s.degrees_of_freedom().drift(s.totals().momentum);
     scratch_ = {s.device(), sum_chunks};
     memory_ = {s.device(), 1};
     due_ = {s.device(), 2};
     if (settings_.barostat) {
-      meter_.begin(s, MovingAxes(settings_.barostat->axes, s.particles.box.dimension).which(),
+      meter_.begin(s, MovingAxes(settings_.barostat->axes, s.particles().box().dimension).which(),
                    "a barostat");
       settings_.barostat->stride =
-          choose_stride(settings_, double(s.particles.size()), s.particles.box.dimension);
+          choose_stride(settings_, double(s.particles().size()), s.particles().box().dimension);
     }
   }
   if (settings_.barostat) meter_.measure(s, &memory_.data()->virial);
@@ -170,9 +170,9 @@ void NoseHoover::begin(StageContext& s) {
 
 detail::Turn NoseHoover::turn(StepContext& s) {
   const NoseHooverSettings& j = settings_;
-  const double freedom = s.degrees_of_freedom.number();
+  const double freedom = s.degrees_of_freedom().number();
   detail::Turn t{};
-  t.memory = memory_.data(), t.box = s.particles.box_state.data(), t.step = s.device_step();
+  t.memory = memory_.data(), t.box = s.particles().box_state().data(), t.step = s.device_step();
   t.due = due_.data(), t.faults = s.fault_sink();
   t.kt_ramp = kt_ramp();
   t.chain = {j.chain, j.tau, freedom};
@@ -180,7 +180,7 @@ detail::Turn NoseHoover::turn(StepContext& s) {
   t.stride = 1, t.start = start_, t.drift = drift_;
   if (!j.barostat) return t;
   const PistonSettings& b = *j.barostat;
-  t.axes = MovingAxes(b.axes, s.particles.box.dimension);
+  t.axes = MovingAxes(b.axes, s.particles().box().dimension);
   t.pressure_ramp = b.ramp.ramp(b.pressure, 1, start_);
   t.box_chain = {b.chain, b.tau, double(t.axes.groups)};
   t.tau = b.tau, t.tail = meter_.tail(), t.stride = *b.stride;
@@ -188,7 +188,7 @@ detail::Turn NoseHoover::turn(StepContext& s) {
 }
 
 void NoseHoover::measure_kinetic(StepContext& s) {
-  sum_of_group(s, "kinetic energy", AddKinetic{s.particles.velocity.data(), drift_}, scratch_,
+  sum_of_group(s, "kinetic energy", AddKinetic{s.particles().velocity().data(), drift_}, scratch_,
                &memory_.data()->kinetic);
 }
 

@@ -78,8 +78,8 @@ void archive_state(Archive& a, const std::string& name, State& s) {
 
 void NoseHooverRotation::begin(StepContext& s, const Law& law) {
   law_ = law;
-  if (!s.particles.orientations) return;
-  freedom_ = s.particles.orientations->degrees_of_freedom(s.particles.id, s.group());
+  if (!s.particles().orientations()) return;
+  freedom_ = s.particles().orientations()->degrees_of_freedom(s.particles().id(), s.group());
   if (freedom_ == 0) return;
   if (scratch_.size() == 0) scratch_ = {s.device(), sum_chunks};
   if (memory_.size() == 0) memory_ = {s.device(), 1};
@@ -88,7 +88,7 @@ void NoseHooverRotation::begin(StepContext& s, const Law& law) {
 }
 
 void NoseHooverRotation::measure(StepContext& s) {
-  const OrientationView turning = s.particles.orientations->view();
+  const OrientationView turning = s.particles().orientations()->view();
   sum_of_group(s, "rotational energy", RotationalEnergy{turning.angular_momentum, turning.moment},
                scratch_, &memory_.data()->kinetic);
 }

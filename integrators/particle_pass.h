@@ -324,7 +324,7 @@ bool launch_two(const Device& device, const char* name, bool early, std::int64_t
 
 template <class Body>
 void run_passes(StepContext& s, const GroupPass& one, const GroupPass* other) {
-  const Share share = s.particles.share();
+  const Share share = s.particles().share();
   const std::int64_t n = share.size();
   const Device& device = s.device();
   if (n <= 0 || device.halt().skipping()) return;
@@ -336,13 +336,13 @@ void run_passes(StepContext& s, const GroupPass& one, const GroupPass* other) {
       using Two = OfTwoGroups<Body>;
       const Two two{{body(one), body(*other)}, {one.group, other->group}};
       if (launch_two(device, one.name, one.early && other->early, n,
-                     EachParticle<Two>{s.particles.view(), two, share.begin}))
+                     EachParticle<Two>{s.particles().view(), two, share.begin}))
         return;
       run_passes<Body>(s, *other, nullptr);
     }
   }
   using One = OfOneGroup<Body>;
-  const EachParticle<One> each{s.particles.view(), One{body(one), one.group}, share.begin};
+  const EachParticle<One> each{s.particles().view(), One{body(one), one.group}, share.begin};
   if constexpr (Body::ahead)
     if (one.early && launch_prepared(device, one.name, n, each)) return;
   if (launch_loaded(device, one.name, n, each)) return;
@@ -365,8 +365,8 @@ void run_pass(StepContext& s, const char* name, const Body& body, bool between_s
 
 template <class Before>
 MoveParticle<Before> beginning(StepContext& s, const Before& before) {
-  return {s.particles.view(),
-          s.particles.metric(),
+  return {s.particles().view(),
+          s.particles().metric(),
           s.fault_sink(),
           s.check_moves(),
           Real(s.max_displacement()),
@@ -375,7 +375,7 @@ MoveParticle<Before> beginning(StepContext& s, const Before& before) {
 }
 template <class After>
 UpdateParticle<After> ending(StepContext& s, const After& after, bool flow) {
-  return {s.particles.view(), s.fault_sink(), flow ? s.flow() : nullptr, after};
+  return {s.particles().view(), s.fault_sink(), flow ? s.flow() : nullptr, after};
 }
 
 }  // namespace detail

@@ -30,17 +30,17 @@ struct HoldParticle {
 /// In place of move_particles() where particles do not move: lists need nothing, but without lists
 /// every particle is counted in its cell.
 inline void hold_particles(StepContext& s) {
-  if (!s.neighbors || s.neighbors->has_lists() || s.device().halt().skipping()) return;
+  if (!s.neighbors() || s.neighbors()->has_lists() || s.device().halt().skipping()) return;
   const MoveCheck check = s.check_moves();
   if (!check.watches()) return;
-  for_each(s.device(), "particles at rest", s.particles.share(),
-           detail::HoldParticle{s.particles.view(), s.particles.metric(), check, s.group()});
+  for_each(s.device(), "particles at rest", s.particles().share(),
+           detail::HoldParticle{s.particles().view(), s.particles().metric(), check, s.group()});
 }
 
 /// Of the particles of a group, from the host; they do not turn any more. All processes call it.
 inline void set_velocities(StepContext& s, const GroupMask& mask, Vec3<double> velocity) {
-  auto all = s.particles.velocity.to_host();
-  const auto id = s.particles.id.to_host();
+  auto all = s.particles().velocity().to_host();
+  const auto id = s.particles().id().to_host();
   std::vector<std::uint8_t> group;  // [id]
   if (mask) {
     group.resize(all.size());
@@ -49,12 +49,12 @@ inline void set_velocities(StepContext& s, const GroupMask& mask, Vec3<double> v
   for (std::size_t i = 0; i < all.size(); ++i)
     if (group.empty() || group[id[i]] == mask.member)
       all[i] = {Real(velocity.x), Real(velocity.y), Real(velocity.z), all[i].w};
-  s.particles.velocity.assign(all);
-  if (!s.particles.orientations) return;
-  auto spin = s.particles.orientations->angular_momentum.to_host();
+  s.particles().velocity().assign(all);
+  if (!s.particles().orientations()) return;
+  auto spin = s.particles().orientations()->angular_momentum().to_host();
   for (std::size_t i = 0; i < spin.size(); ++i)
     if (group.empty() || group[id[i]] == mask.member) spin[i] = {};
-  s.particles.orientations->angular_momentum.assign(spin);
+  s.particles().orientations()->angular_momentum().assign(spin);
 }
 
 }  // namespace perrin

@@ -174,7 +174,7 @@ struct Diffuse {
 };
 
 TurningParticles turning_particles(StepContext& s) {
-  return {s.particles.orientations->view(), s.particles.id.data(), s.group()};
+  return {s.particles().orientations()->view(), s.particles().id().data(), s.group()};
 }
 
 }  // namespace
@@ -184,7 +184,7 @@ void Rotation::begin(StepContext&, double timestep) { dt_ = Real(timestep); }
 void Rotation::begin(StepContext& s, double timestep, const RotationalBath& bath) {
   dt_ = Real(timestep);
   key_ = bath.key;
-  if (!s.particles.orientations) return;
+  if (!s.particles().orientations()) return;
   std::vector<Real4> friction;
   for (const Vec3<double>& xi : bath.friction_of_type)
     friction.push_back({Real(xi.x), Real(xi.y), Real(xi.z), 0});
@@ -192,25 +192,25 @@ void Rotation::begin(StepContext& s, double timestep, const RotationalBath& bath
 }
 
 void Rotation::kick_and_turn(StepContext& s, const Ramp& kt, double* heat) {
-  if (!s.particles.orientations) return;
-  for_each(s.device(), "rotation", s.particles.share(),
-           KickAndTurn{turning_particles(s), s.particles.position.data(), dt_,
+  if (!s.particles().orientations()) return;
+  for_each(s.device(), "rotation", s.particles().share(),
+           KickAndTurn{turning_particles(s), s.particles().position().data(), dt_,
                        friction_.size() > 0 ? friction_.data() : nullptr, kt, key_, s.device_step(),
                        FlowRotation{s.flow(), s.device_step()}, heat});
 }
 
 void Rotation::kick(StepContext& s) {
-  if (!s.particles.orientations) return;
-  for_each(s.device(), "torques", s.particles.share(),
+  if (!s.particles().orientations()) return;
+  for_each(s.device(), "torques", s.particles().share(),
            KickSpin{turning_particles(s), Real(0.5) * dt_});
 }
 
 void Rotation::diffuse(StepContext& s, const Ramp& kt) {
-  if (!s.particles.orientations || friction_.size() == 0) return;
-  for_each(s.device(), "rotational diffusion", s.particles.share(),
-           Diffuse{turning_particles(s), s.particles.position.data(), dt_, friction_.data(), kt,
+  if (!s.particles().orientations() || friction_.size() == 0) return;
+  for_each(s.device(), "rotational diffusion", s.particles().share(),
+           Diffuse{turning_particles(s), s.particles().position().data(), dt_, friction_.data(), kt,
                    key_, s.device_step(), FlowRotation{s.flow(), s.device_step()},
-                   s.particles.box.dimension == 2});
+                   s.particles().box().dimension == 2});
 }
 
 }  // namespace perrin

@@ -25,8 +25,8 @@ void VirialMeter::begin(StepContext& s, const std::array<bool, 3>& axes, const s
 }
 
 void VirialMeter::measure(StepContext& s, AxisSums* sums) {
-  sum<AxisSums>(s.device(), "virial", s.particles.size(),
-                AddVirial{forces_.measure(s, {}), s.particles.size()}, scratch_, sums);
+  sum<AxisSums>(s.device(), "virial", s.particles().size(),
+                AddVirial{forces_.measure(s, {}), s.particles().size()}, scratch_, sums);
 }
 
 }  // namespace perrin

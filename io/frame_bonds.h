@@ -18,11 +18,11 @@ class FrameBonds {
                                              const std::optional<Group>& group) {
     const std::int64_t changes = seen.dynamic_bonds()->changes();
     if (now_ && changes == changes_) return now_;
-    const Particles& particles = seen.particles;
+    const Particles& particles = seen.particles();
     changes_ = changes;
     now_ = std::make_shared<const Topology>(
-        group ? part_of(particles.topology, std::size_t(particles.size()), *group)
-              : particles.topology);
+        group ? part_of(particles.properties().topology, std::size_t(particles.size()), *group)
+              : particles.properties().topology);
     return now_;
   }
 

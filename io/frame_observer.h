@@ -52,7 +52,7 @@ class FrameObserver : public Observer, public BoxUser {
   std::int64_t stride() const override { return stride_; }
   void begin(const Observation& seen, bool resumed) override {
     if (file_.is_open()) return;  // a later stage
-    const Particles& particles = seen.particles;
+    const Particles& particles = seen.particles();
     const Configuration all = particles.configuration();
     gather_ = std::make_unique<FrameGather>(seen.device(), particles.size(), wants_,
                                             group_ ? group_->ids() : std::vector<std::uint32_t>());
@@ -62,7 +62,7 @@ class FrameObserver : public Observer, public BoxUser {
     const auto step = std::int64_t(seen.step());
     if (step == file_.last_step()) return;  // the end of one stage is the beginning of the next
     H5mdFrame frame;
-    const auto take = [&] { frame = (*gather_)(seen.particles); };
+    const auto take = [&] { frame = (*gather_)(seen.particles()); };
     wants_.force || wants_.torque ? seen.with_whole_forces(take) : take();
     frame.step = step;
     frame.time = seen.time();
@@ -110,7 +110,7 @@ class FrameObserver : public Observer, public BoxUser {
  private:
   std::vector<FrameArray<double>> present_attributes(const Observation& seen) const {
     std::vector<FrameArray<double>> frame;
-    for (auto& all : attributes_->values(seen.particles, seen.time())) {
+    for (auto& all : attributes_->values(seen.particles(), seen.time())) {
       std::vector<double> members;
       if (group_)
         for (const std::uint32_t id : group_->ids()) members.push_back(all[id]);

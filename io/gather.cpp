@@ -8,7 +8,7 @@ namespace {
 
 struct GatherById {
   ConstParticleView from;
-  OrientationView turning;       // nullptr where they have none
+  ConstOrientationView turning;  // nullptr where they have none
   const std::uint32_t* members;  // ids; nullptr: all
   Vec3<float>* position;         // or, in its place,
   Vec3<double>* fine;
@@ -119,7 +119,7 @@ H5mdFrame FrameGather::operator()(const Particles& particles) {
   const Device& device = particles.device();
   const std::shared_ptr<std::byte> block = memory_.take();
   std::byte* const to = device.is_cuda() ? gathered_.data() : block.get();
-  const Box& box = particles.box;
+  const Box& box = particles.box();
   GatherById f{};
   f.from = particles.view();
   f.members = members_.data();
@@ -134,7 +134,7 @@ H5mdFrame FrameGather::operator()(const Particles& particles) {
   f.orientation = orientation_.in<float>(to);
   f.angular_momentum = angular_momentum_.in<Vec3<float>>(to);
   f.torque = torque_.in<Vec3<float>>(to);
-  if (f.orientation || f.angular_momentum || f.torque) f.turning = particles.orientations->view();
+  if (f.orientation || f.angular_momentum || f.torque) f.turning = particles.orientations()->view();
   for (int axis = 0; axis < 3; ++axis) {
     const double padding = box.periodic[std::size_t(axis)] ? 0.0 : box.padding[axis];
     f.scale[axis] = (1 + 2 * padding) / 4294967296.0;

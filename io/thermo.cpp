@@ -238,7 +238,7 @@ void Thermo::observe_totals(const Instant& instant) {
 }
 
 void Thermo::print(std::int64_t step, double time, const Row& row) {
-  if (control_ == nullptr || !control_->print_line) return;
+  if (control_ == nullptr || !control_->prints()) return;
   std::string head, line;
   for (const std::string& name : settings_.console) {
     if (name == "step") {

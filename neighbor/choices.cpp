@@ -50,12 +50,12 @@ bool prefers_verlet_list(const Particles& particles, const Ranges& ranges, const
     return with_skin(ranges, choose_skin(particles, ranges, crowding, settings, per_particle));
   };
   const RowPlan plan =
-      plan_rows(particles.box, reaches(true), crowding, row_costs(particles.device()));
+      plan_rows(particles.box(), reaches(true), crowding, row_costs(particles.device()));
   if (particles.device().is_cuda())
     // 26: what the halo of a brick costs, however few neighbours there are.
     return 2.4 * plan.mean_entries() + 0.2 * plan.mean_tests() <
            26 + tile_list_cost(particles, reaches(false), crowding, settings.cells);
-  const ClusterEstimate clusters(particles.box, reaches(false).longest(), crowding);
+  const ClusterEstimate clusters(particles.box(), reaches(false).longest(), crowding);
   const bool one_type = crowding.by_type.size() == 1;
   const double by_clusters = 35 + 65 * clusters.cut + (one_type ? 0.3 : 0.85) * clusters.tests;
   return (one_type ? 50 + 0.95 * plan.mean_entries() : 65 + 2 * plan.mean_entries()) < by_clusters;
@@ -63,7 +63,7 @@ bool prefers_verlet_list(const Particles& particles, const Ranges& ranges, const
 
 /// How many particles a cell as wide as the longest range has.
 double crowd_of_cell(const Particles& particles, const Ranges& ranges, const Crowding& crowding) {
-  return particles_of_cell(particles.box, ranges.longest(), crowding.density);
+  return particles_of_cell(particles.box(), ranges.longest(), crowding.density);
 }
 
 /// On a GPU, where every particle has so many neighbours that lists do not pay, interactions sorted
@@ -74,8 +74,8 @@ bool prefers_axes(const Particles& particles, const Ranges& ranges, const Crowdi
   constexpr double enough = 140, cells = 1000;
   const bool open = settings.skin == 0 && settings.cells == 0 && settings.brick == 0 &&
                     settings.lanes == 0 && settings.interaction_sorting == "auto";
-  const auto heights = particles.box.padded_heights();
-  for (int axis = 0; axis < particles.box.dimension; ++axis)
+  const auto heights = particles.box().padded_heights();
+  for (int axis = 0; axis < particles.box().dimension; ++axis)
     if (heights[axis] < 3 * ranges.longest()) return false;  // cells would be met twice
   const double crowd = crowd_of_cell(particles, ranges, crowding);
   return open && particles.device().is_cuda() && ranges.uniform() && crowd >= enough &&
@@ -104,7 +104,7 @@ std::string choose_sorting(const Particles& particles, const Ranges& ranges,
 NeighborChoices choose_neighbors(const Particles& particles, const Ranges& ranges,
                                  const NeighborSettings& settings) {
   const Crowding crowding = measure_crowding(particles, ranges.longest());
-  NeighborChoices choices{settings.traversal, 0, 0, crowding, particles.box};
+  NeighborChoices choices{settings.traversal, 0, 0, crowding, particles.box()};
   const bool standard = settings.traversal == "standard";
   const bool small =
       settings.traversal == SmallList::name || (standard && prefers_small(particles, settings));
@@ -132,7 +132,7 @@ double choose_skin(const Particles& particles, const Ranges& ranges, const Crowd
   double sum = 0, pairs = 0;
   for (std::size_t a = 0; a < crowding.by_type.size(); ++a)
     for (std::size_t b = 0; b < crowding.by_type.size(); ++b) {
-      const double range = ranges(a, b), d = particles.box.dimension;
+      const double range = ranges(a, b), d = particles.box().dimension;
       const double weight =
           double(crowding.by_type[a]) * double(crowding.by_type[b]) * std::pow(range, d);
       sum += weight * range, pairs += weight;

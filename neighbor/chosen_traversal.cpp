@@ -18,7 +18,7 @@ double longest_skin(const Box& box, double range) {
 
 NeighborChoices choose(const Particles& particles, const Ranges& ranges,
                        const NeighborSettings& settings, const NeighborChoices* choices) {
-  const double most_skin = longest_skin(particles.box, ranges.longest());
+  const double most_skin = longest_skin(particles.box(), ranges.longest());
   const bool gpu = particles.device().is_cuda();
   if (const auto wrong = wrong_setting(settings, gpu))
     throw UserError(fmt::format("neighbors.{}: {}", wrong->key, wrong->what));
@@ -45,8 +45,8 @@ ChosenTraversal::ChosenTraversal(Particles& particles, const Ranges& ranges,
     : particles_(particles),
       ranges_(ranges),
       settings_(settings),
-      exclusions_(particles.device(), particles.size(), particles.topology, settings.exclusions,
-                  settings.exclusions_change),
+      exclusions_(particles.device(), particles.size(), particles.properties().topology,
+                  settings.exclusions, settings.exclusions_change),
       choices_(choose(particles, ranges, settings, choices)),
       traversal_(make()) {
   if (!fits()) fall_back(choices_.crowding);
@@ -84,7 +84,7 @@ bool ChosenTraversal::fits() const {
 void ChosenTraversal::fall_back(const Crowding& crowding) {
   if (!has_lists())
     choices_.skin = std::min(choose_skin(particles_, ranges_, crowding, NeighborSettings{}, true),
-                             longest_skin(particles_.box, range()));
+                             longest_skin(particles_.box(), range()));
   choices_.traversal = VerletList::name;
   choices_.crowding = crowding;
   traversal_.emplace<VerletList>(input());
@@ -101,16 +101,16 @@ bool ChosenTraversal::expect_tilts() {
 }
 
 bool ChosenTraversal::follow_topology(bool again) {
-  if (!exclusions_.set(particles_.topology) && !again) return false;
+  if (!exclusions_.set(particles_.properties().topology) && !again) return false;
   remake();
   if (!fits()) fall_back(choices_.crowding);
   return true;
 }
 
 void ChosenTraversal::cut_again() {
-  choices_.cut_again(particles_.box);
+  choices_.cut_again(particles_.box());
   // Heights change with tilts in every step: a little at a time would be planned again as often.
-  const double half = half_of_box(particles_.box) * (choices_.tilts ? 0.985 : 1.0);
+  const double half = half_of_box(particles_.box()) * (choices_.tilts ? 0.985 : 1.0);
   if (has_lists()) choices_.skin = std::clamp(half - range(), 0.0, choices_.skin);
   remake();
   if (!fits()) fall_back(measure_crowding(particles_, range()));

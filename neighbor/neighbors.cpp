@@ -58,7 +58,7 @@ Neighbors::Neighbors(Particles& particles, const Ranges& ranges, const NeighborS
       own_flag_(particles.device(), 1),
       own_builds_(particles.device(), 1),
       progress_(particles.device(), 1) {
-  particles_.domain.set_sorts_locally(false);
+  particles_.domain().set_sorts_locally(false);
   invalidate();
 }
 
@@ -95,7 +95,7 @@ MoveCheck Neighbors::check_moves(std::uint32_t* progress, std::uint32_t step) {
 void Neighbors::look(const MoveCheck& check) {
   if (check.watches())
     for_each(particles_.device(), "check displacements", particles_.share(),
-             CheckMoved{particles_.position.data(), particles_.metric(), check});
+             CheckMoved{particles_.position().data(), particles_.metric(), check});
 }
 
 void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exchange,
@@ -104,7 +104,7 @@ void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exc
   // If the box moves, the step has already checked displacements, with a reserve for its own change
   // of the box. A measurement between steps must not check again, or the time of a rebuild would
   // depend on who measures.
-  if (!moves_checked_ && progress == nullptr && particles_.box_state.moves() && has_lists())
+  if (!moves_checked_ && progress == nullptr && particles_.box_state().moves() && has_lists())
     rebuild_ = device.queue().condition(flags_.data());
   else if (!moves_checked_)
     look(check_moves(progress, step));
@@ -122,7 +122,7 @@ void Neighbors::update(std::uint32_t* progress, std::uint32_t step, bool may_exc
 /// Does a step leave stale lists to its first pair loop? Not where others, or the box, have a say.
 bool Neighbors::pair_loops_build() const {
   return traversal_.builds_in_pair_loops() && !decomposition().several() &&
-         !particles_.box_state.moves();
+         !particles_.box_state().moves();
 }
 
 /// Builds lists if the step's condition is raised. `in_step`: of an integrator.
@@ -133,7 +133,7 @@ void Neighbors::update_lists(bool in_step) {
     build(in_step);
     built = true;
   });
-  if (built && !in_step) particles_.domain.gather_if_sorted_locally();
+  if (built && !in_step) particles_.domain().gather_if_sorted_locally();
   if ((built || !decomposition().several()) && !device.queue().recording() &&
       !device.halt().skipping())
     recover();
@@ -143,10 +143,10 @@ void Neighbors::update_lists(bool in_step) {
 void Neighbors::sort_for_search(std::uint32_t* progress, std::uint32_t step, bool may_exchange) {
   const Device& device = particles_.device();
   if (traversal_.sorts_locally())
-    particles_.domain.set_sorts_locally(true);
+    particles_.domain().set_sorts_locally(true);
   else
-    particles_.domain.gather(true, {{}, progress, step});
-  if (particles_.box_state.moves()) {
+    particles_.domain().gather(true, {{}, progress, step});
+  if (particles_.box_state().moves()) {
     traversal_.require_cut();
     // In a step that is not recorded the host cuts the box again at once, or what follows up to the
     // pair loop would be launched for nothing, and not again.
@@ -167,7 +167,7 @@ void Neighbors::sort_for_search(std::uint32_t* progress, std::uint32_t step, boo
               {may_exchange, progress != nullptr, flags_.data(), builds_.data(), progress, step});
       },
       traversal_.get());
-  if (progress == nullptr) particles_.domain.gather_if_sorted_locally();
+  if (progress == nullptr) particles_.domain().gather_if_sorted_locally();
   if (progress != nullptr && builds_on_cpu() != before && plans_rebalancing())
     decomposition().rebalance();
 }
@@ -181,8 +181,8 @@ Votes Neighbors::votes(std::uint32_t* progress, std::uint32_t step) const {
 
 /// Do GPUs tell each other a step before that lists may be stale?
 bool Neighbors::looks_ahead() const {
-  return forecast_.serves() && has_lists() && !particles_.box_state.moves() &&
-         particles_.domain.ghosts_suffice() && traversal_.plans_halo();
+  return forecast_.serves() && has_lists() && !particles_.box_state().moves() &&
+         particles_.domain().ghosts_suffice() && traversal_.plans_halo();
 }
 
 /// In a step that is being recorded. Where a particle of any process had come near the limit when
@@ -207,8 +207,8 @@ void Neighbors::update_ahead(std::uint32_t* progress, std::uint32_t step, bool i
   const Votes with = votes(progress, step);
   visit([&](const auto& t) {
     if constexpr (PlansHalo<TypeOf<decltype(t)>>)
-      particles_.domain.exchange_overlapped(with, t.ghosts(),
-                                            {now.built, builds_.data(), next, halted_by_old_lists});
+      particles_.domain().exchange_overlapped(
+          with, t.ghosts(), {now.built, builds_.data(), next, halted_by_old_lists});
   });
 }
 
@@ -222,7 +222,7 @@ bool Neighbors::expect_tilts() {
 void Neighbors::follow_topology() {
   // Of several processes, ghosts are those of other partners.
   if (traversal_.follow_topology(decomposition().several())) ++version_;
-  particles_.domain.set_sorts_locally(false);
+  particles_.domain().set_sorts_locally(false);
   complete_ = true;
   invalidate();
 }
@@ -237,7 +237,7 @@ void Neighbors::set_reserve(double reserve) {
 void Neighbors::follow_box() {
   // Vectors to clusters are of one image each.
   if (!particles_.device().is_cuda() && has_lists() &&
-      half_of_box(particles_.box) < (1 - 1e-9) * (range() + skin())) {
+      half_of_box(particles_.box()) < (1 - 1e-9) * (range() + skin())) {
     cut_again();
     build();
     if (!particles_.device().halt().skipping()) recover();  // the box is fuller than it was
@@ -248,8 +248,8 @@ void Neighbors::follow_box() {
 
 /// For the box as it is on the device, where cells do not serve it any more.
 void Neighbors::cut_again() {
-  particles_.domain.gather(true);
-  particles_.box_state.download();
+  particles_.domain().gather(true);
+  particles_.box_state().download();
   traversal_.cut_again();
   PERRIN_ASSERT(traversal_.holds());
   invalidate();
@@ -258,12 +258,12 @@ void Neighbors::cut_again() {
 
 /// Positions that lists lead to, as far as the traversal knows them, or all.
 void Neighbors::exchange_moved(const Votes& votes) {
-  complete_ = !particles_.domain.ghosts_suffice() || !traversal_.plans_halo();
-  if (complete_) return particles_.domain.exchange(votes);
+  complete_ = !particles_.domain().ghosts_suffice() || !traversal_.plans_halo();
+  if (complete_) return particles_.domain().exchange(votes);
   visit([&](const auto& t) {
     if constexpr (PlansHalo<TypeOf<decltype(t)>>) {
       const HaloPlan ghosts = t.ghosts();
-      particles_.domain.exchange(votes, &ghosts);
+      particles_.domain().exchange(votes, &ghosts);
     }
   });
 }
@@ -274,9 +274,9 @@ bool Neighbors::plans_rebalancing() {
 }
 
 void Neighbors::rebalance() {
-  particles_.domain.gather_all();
-  particles_.box_state.download();
-  if (has_lists()) particles_.domain.gather(validity_.build_positions());
+  particles_.domain().gather_all();
+  particles_.box_state().download();
+  if (has_lists()) particles_.domain().gather(validity_.build_positions());
   decomposition().rebalance();
   traversal_.remake();
   ++version_;
@@ -290,18 +290,18 @@ void Neighbors::build(bool in_step, std::uint32_t* built) {
   const bool local = traversal_.sorts_locally();
   const bool moves = in_step && plans_rebalancing();
   if (traversal_.migrates() && !local)
-    particles_.domain.gather_for_sort(!complete_);
+    particles_.domain().gather_for_sort(!complete_);
   else if (!local || moves)
-    particles_.domain.gather(!complete_);
+    particles_.domain().gather(!complete_);
   complete_ = !local;
-  if (local) particles_.domain.set_sorts_locally(true);
+  if (local) particles_.domain().set_sorts_locally(true);
   // Of several processes, lists are built when those of all are.
   const bool together = decomposition().several();
   if (moves) decomposition().rebalance();
   if (together)
     for_each(particles_.device(), "lists are built", 1, BeginBuild{own_flag_.data(), built});
   validity_.begin_build(skin());
-  if (particles_.box_state.moves()) traversal_.require_cut();
+  if (particles_.box_state().moves()) traversal_.require_cut();
   std::visit(
       [&](auto& t) {
         if constexpr (ListTraversal<TypeOf<decltype(t)>>)
@@ -310,7 +310,7 @@ void Neighbors::build(bool in_step, std::uint32_t* built) {
       },
       traversal_.get());
   if (!together) return;
-  if (traversal_.looks_for_partners() && particles_.domain.partners() &&
+  if (traversal_.looks_for_partners() && particles_.domain().partners() &&
       decomposition().any(traversal_.misses_partners())) {
     forget_partners();
     return build();
@@ -327,8 +327,8 @@ void Neighbors::join_halts() { decomposition().exchange({}); }
 
 /// They may be anywhere from here on, and all positions are sent.
 void Neighbors::forget_partners() {
-  particles_.domain.forget_partners();
-  particles_.domain.gather(true);
+  particles_.domain().forget_partners();
+  particles_.domain().gather(true);
   complete_ = true;
 }
 
@@ -359,7 +359,7 @@ bool Neighbors::recover() {
 
 bool Neighbors::recover_partners() {
   const Device& device = particles_.device();
-  if (!device.is_cuda() || !particles_.domain.partners() ||
+  if (!device.is_cuda() || !particles_.domain().partners() ||
       decomposition().largest(halt_of(device)) != halted_by_partner)
     return false;
   device.halt().clear();
@@ -378,7 +378,7 @@ bool Neighbors::recover_stale_lists() {
 
 bool Neighbors::recover_cut() {
   const Device& device = particles_.device();
-  if (!particles_.box_state.moves() || !device.is_cuda() || !device.halt().raised() ||
+  if (!particles_.box_state().moves() || !device.is_cuda() || !device.halt().raised() ||
       traversal_.holds())
     return false;
   device.halt().clear();
@@ -420,7 +420,7 @@ bool Neighbors::state(Archive& a) {
   if (a.is_saving()) return true;
   // The next update() builds: particles may have come and gone since the lists were made.
   if (flags_.to_host(0) != 0) return true;
-  const auto from = validity_.build_positions().to_host(), now = particles_.position.to_host();
+  const auto from = validity_.build_positions().to_host(), now = particles_.position().to_host();
   for (std::size_t i = 0; i < now.size(); ++i)
     a.require(from[i].type() == now[i].type(), "reference", "of the particles' types");
   return build_as_before(built);
@@ -431,27 +431,27 @@ bool Neighbors::state(Archive& a) {
 bool Neighbors::build_as_before(const Box& built) {
   const auto flags = flags_.to_host();
   const auto count = builds_.to_host();
-  const auto order = particles_.id.to_host();
-  const auto position = particles_.by_id(particles_.position);
-  const auto force = particles_.by_id(particles_.force);
-  particles_.position.copy_from(validity_.build_positions());
-  const Box box = particles_.box;
+  const auto order = particles_.id().to_host();
+  const auto position = particles_.by_id(particles_.position());
+  const auto force = particles_.by_id(particles_.force());
+  particles_.position().copy_from(validity_.build_positions());
+  const Box box = particles_.box();
   const auto take = [&](const Box& b) {
-    particles_.box_state.set(b);
+    particles_.box_state().set(b);
     if (!(built == box)) follow_box();
   };
   take(built);
   build();
   recover();
-  particles_.domain.gather_if_sorted_locally();
+  particles_.domain().gather_if_sorted_locally();
   validity_.set_built_box(built);
   take(box);
-  particles_.assign_by_id(particles_.position, position);
-  particles_.assign_by_id(particles_.force, force);
+  particles_.assign_by_id(particles_.position(), position);
+  particles_.assign_by_id(particles_.force(), force);
   flags_.assign(flags);
   builds_.assign(count);
   ++version_;
-  return particles_.id.to_host() == order;
+  return particles_.id().to_host() == order;
 }
 
 Strain pair_strain(const Neighbors& neighbors, const Box& box) {

@@ -37,8 +37,8 @@ class Neighbors {
   /// Tilts may change from here on: no traversal takes the box to be orthogonal any more. True:
   /// that is news, and lists are built anew. Host only.
   bool expect_tilts();
-  /// Bonds have been made or broken (Particles::topology, Domain::require()): lists are built anew.
-  /// All processes have all particles. Host only.
+  /// Bonds have been made or broken (ParticleProperties::topology, Domain::require()): lists are
+  /// built anew. All processes have all particles. Host only.
   void follow_topology();
   /// The next check of moves finds that lists hold no more: particles were written in another box.
   /// Device work, behind follow_box().
@@ -52,7 +52,7 @@ class Neighbors {
   MoveCheck check_moves(std::uint32_t* progress, std::uint32_t step);
   /// Builds the list again if it no longer holds: looks how far the particles have moved, unless
   /// check_moves() was asked for since. Device work only, so that a step can be recorded.
-  /// `may_exchange`: sorting may leave the buffers swapped (Particles::swap_buffers()). `is_last`:
+  /// `may_exchange`: sorting may leave the buffers swapped (MemoryOrder). `is_last`:
   /// no other update belongs to the same recording.
   void update(std::uint32_t* progress = nullptr, std::uint32_t step = 0, bool may_exchange = false,
               bool is_last = true);

@@ -48,7 +48,7 @@ struct FinishBuild {
 
 /// What a traversal without lists is told in every step.
 struct StepSort {
-  bool may_exchange;  // the arrays of particles may be left swapped (Particles::swap_buffers())
+  bool may_exchange;  // the arrays of particles may be left swapped (MemoryOrder)
   bool in_step;       // of an integrator, not in between
   // As ListBuild, where memory is brought into order in this step; flag[1] is the traversal's own.
   std::uint32_t* flag;

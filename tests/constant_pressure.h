@@ -55,7 +55,7 @@ inline AtConstantPressure measure_at_pressure(Simulation& s, Integrator& integra
   std::vector<double> pressures, temperatures;
   for (int k = 0; k < steps; k += 10) {
     s.advance(integrator, 10);
-    run.volumes.push_back(s.particles.box.volume());
+    run.volumes.push_back(s.particles().box().volume());
     pressures.push_back(s.now().pressure());
     temperatures.push_back(s.now().temperature);
   }

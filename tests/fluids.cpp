@@ -10,19 +10,19 @@ namespace perrin {
 
 void draw_velocities(Particles& particles, double kt, std::mt19937_64& generator) {
   std::normal_distribution<double> normal;
-  auto velocity = particles.velocity.to_host();
+  auto velocity = particles.velocity().to_host();
   Vec3<double> momentum{};
   double mass = 0;
   for (Real4& v : velocity) {
     const double m = 1 / double(v.w), s = std::sqrt(kt / m);
     v.x = Real(s * normal(generator)), v.y = Real(s * normal(generator));
-    v.z = particles.box.dimension == 2 ? Real(0) : Real(s * normal(generator));
+    v.z = particles.box().dimension == 2 ? Real(0) : Real(s * normal(generator));
     momentum += m * Vec3<double>{double(v.x), double(v.y), double(v.z)};
     mass += m;
   }
   const Vec3<double> mean = (1 / mass) * momentum;
   for (Real4& v : velocity) v.x -= Real(mean.x), v.y -= Real(mean.y), v.z -= Real(mean.z);
-  particles.velocity.assign(velocity);
+  particles.velocity().assign(velocity);
 }
 
 Configuration fcc(int cells, double rho) {

@@ -52,8 +52,8 @@ struct GibbsExchange::Boxes {
       : box{&box_of(first), &box_of(second)}, kt(kt_of(first)) {
     box[0]->open(first), box[1]->open(second);
     for (const std::uint32_t type : box[0]->types())
-      of_type.push_back(
-          std::size_t(std::ranges::find(types, first.particles.types[type]) - types.begin()));
+      of_type.push_back(std::size_t(
+          std::ranges::find(types, first.particles().properties().types[type]) - types.begin()));
   }
 };
 
@@ -125,7 +125,8 @@ void GibbsExchange::exchange_pair(std::uint64_t step, std::int64_t k, Run& first
   if (!(kt > 0) || kt != kt_of(b))
     throw UserError(fmt::format("systems {} and {} exchange particles at different temperatures",
                                 names_[2 * std::size_t(k)], names_[2 * std::size_t(k) + 1]));
-  if (a.particles.types != b.particles.types || first.forces_record() != second.forces_record())
+  if (a.particles().properties().types != b.particles().properties().types ||
+      first.forces_record() != second.forces_record())
     throw UserError(
         fmt::format("systems {} and {} exchange particles and differ in types or "
                     "forces",

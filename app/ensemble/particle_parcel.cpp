@@ -41,13 +41,13 @@ class Unpacker {
 }  // namespace
 
 std::string pack_particles(const Particles& particles) {
-  std::string parcel(reinterpret_cast<const char*>(&particles.box), sizeof particles.box);
-  put(parcel, particles.by_id(particles.position));
-  put(parcel, particles.by_id(particles.velocity));
-  put(parcel, particles.by_id(particles.image));
-  if (const Orientations* const o = particles.orientations.get()) {
-    put(parcel, particles.by_id(o->orientation));
-    put(parcel, particles.by_id(o->angular_momentum));
+  std::string parcel(reinterpret_cast<const char*>(&particles.box()), sizeof particles.box());
+  put(parcel, particles.by_id(particles.position()));
+  put(parcel, particles.by_id(particles.velocity()));
+  put(parcel, particles.by_id(particles.image()));
+  if (const Orientations* const o = particles.orientations()) {
+    put(parcel, particles.by_id(o->orientation()));
+    put(parcel, particles.by_id(o->angular_momentum()));
   }
   return parcel;
 }
@@ -56,14 +56,14 @@ void unpack_particles(const std::string& parcel, double factor, Particles& parti
   Box box;
   PERRIN_ASSERT(parcel.size() >= sizeof box);
   std::memcpy(&box, parcel.data(), sizeof box);
-  if (!(box == particles.box)) particles.box_state.set(box);
+  if (!(box == particles.box())) particles.box_state().set(box);
   Unpacker unpacker(parcel, sizeof box, particles.size());
-  particles.assign_by_id(particles.position, unpacker.take<Position>());
-  particles.assign_by_id(particles.velocity, unpacker.take_times(factor));
-  particles.assign_by_id(particles.image, unpacker.take<Image>());
-  if (Orientations* const o = particles.orientations.get()) {
-    particles.assign_by_id(o->orientation, unpacker.take<Real4>());
-    particles.assign_by_id(o->angular_momentum, unpacker.take_times(factor));
+  particles.assign_by_id(particles.position(), unpacker.take<Position>());
+  particles.assign_by_id(particles.velocity(), unpacker.take_times(factor));
+  particles.assign_by_id(particles.image(), unpacker.take<Image>());
+  if (Orientations* const o = particles.orientations()) {
+    particles.assign_by_id(o->orientation(), unpacker.take<Real4>());
+    particles.assign_by_id(o->angular_momentum(), unpacker.take_times(factor));
   }
 }
 

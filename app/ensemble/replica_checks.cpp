@@ -23,7 +23,7 @@ void ReplicaChecks::look(std::int64_t system, Job& job) {
   const Json forces = file_->value().value("forces", Json::array());
   std::vector<ForceOnGroup> all;
   for (std::size_t k = 0; parts.simulation && k < forces.size(); ++k)
-    all.push_back({parts.simulation->forces.at(k).get(), forces[k].value("on", "all")});
+    all.push_back({parts.simulation->forces().at(k).get(), forces[k].value("on", "all")});
   for (std::size_t k = 0; k < all.size(); ++k)
     check_force(all, k, forces[k].value("type", ""), *configuration);
   check_stages(parts);

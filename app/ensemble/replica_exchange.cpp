@@ -14,6 +14,7 @@
 #include "engine/base/error.h"
 #include "engine/components/integrator.h"
 #include "engine/dynamics/reservoir.h"
+#include "engine/dynamics/scheduled_changes.h"
 #include "engine/dynamics/simulation.h"
 #include "engine/settings/json_file.h"
 #include "engine/system/particle_swap.h"
@@ -116,24 +117,25 @@ ReplicaExchange::ReplicaExchange(ExchangeSettings settings, std::uint64_t seed,
 /// `tried`: it is in a pair of this attempt.
 ReplicaExchange::Card ReplicaExchange::card_of(std::int64_t system, Run& run, bool tried) {
   Simulation& s = run.simulation();
-  const Particles& p = s.particles;
+  const Particles& p = s.particles();
   Card card;
   card.system = system, card.process = all_.rank(), card.takes_part = true;
   card.particles = p.size();
-  card.comes_and_goes = first_absent_type(p.types) < p.types.size();
-  card.links = s.dynamic_bonds != nullptr;
-  card.kt = kt_of(s), card.box = p.box, card.moves_box = s.moves_box();
+  card.comes_and_goes = first_absent_type(p.properties().types) < p.properties().types.size();
+  card.links = s.changes().bonds() != nullptr;
+  card.kt = kt_of(s), card.box = p.box(), card.moves_box = s.moves_box();
   if (const Barostat* const barostat = barostat_of(s)) {
     card.barostat = true, card.pressure = barostat->pressure(s.step());
-    card.axes = hash_of(barostat->settings().axes), card.given_box = p.box_state.given();
+    card.axes = hash_of(barostat->settings().axes), card.given_box = p.box_state().given();
   }
   card.types = types_hash(p), card.attributes = attributes_hash(p);
   Known& known = known_[std::size_t(system)];
-  if (known.topology == 0) known.topology = topology_hash(p.topology) | 1;
+  if (known.topology == 0) known.topology = topology_hash(p.properties().topology) | 1;
   if (known.forces == 0) known.forces = forces_hash(s) | 1;
   card.topology = known.topology;
-  card.charges = hash_of(p.charge), card.forces = hash_of(run.forces_record(), known.forces);
-  card.orientations = p.orientations != nullptr;
+  card.charges = hash_of(p.properties().charge),
+  card.forces = hash_of(run.forces_record(), known.forces);
+  card.orientations = p.orientations() != nullptr;
   if (!tried) return card;
   s.complete();
   card.potential = potential(s);
@@ -184,8 +186,9 @@ void ReplicaExchange::swap(const std::vector<Swap>& swaps, const std::vector<Car
   for (const Swap& swap : swaps) {
     const auto k = std::size_t(swap.pair);
     if (systems[k] && systems[k + 1])
-      pairs.push_back({&systems[k]->simulation().particles, &systems[k + 1]->simulation().particles,
-                       swap.into_first, swap.into_second});
+      pairs.push_back({&systems[k]->simulation().particles(),
+                       &systems[k + 1]->simulation().particles(), swap.into_first,
+                       swap.into_second});
   }
   swap_particles(pairs);
   std::deque<Journey> journeys;  // between processes
@@ -194,13 +197,14 @@ void ReplicaExchange::swap(const std::vector<Swap>& swaps, const std::vector<Car
     Run *const a = systems[k], *const b = systems[k + 1];
     if (a && b) {
       Simulation &sa = a->simulation(), &sb = b->simulation();
-      const Box of_a = sa.particles.box, of_b = sb.particles.box;
-      if (!(of_a == of_b)) sa.particles.box_state.set(of_b), sb.particles.box_state.set(of_a);
+      const Box of_a = sa.particles().box(), of_b = sb.particles().box();
+      if (!(of_a == of_b))
+        sa.particles().box_state().set(of_b), sb.particles().box_state().set(of_a);
       were_moved(sa), were_moved(sb);
     } else if (a || b) {
       Simulation& here = (a ? a : b)->simulation();
       Journey& journey = journeys.emplace_back(Journey{
-          here, a ? swap.into_first : swap.into_second, pack_particles(here.particles), {}});
+          here, a ? swap.into_first : swap.into_second, pack_particles(here.particles()), {}});
       journey.in.resize(journey.out.size());
       const int there = cards[a ? k + 1 : k].process;
       all_.receive(there, journey.in.data(), journey.in.size());
@@ -209,7 +213,7 @@ void ReplicaExchange::swap(const std::vector<Swap>& swaps, const std::vector<Car
   }
   all_.wait();
   for (const Journey& journey : journeys) {
-    unpack_particles(journey.in, journey.factor, journey.simulation.particles);
+    unpack_particles(journey.in, journey.factor, journey.simulation.particles());
     were_moved(journey.simulation);
   }
 }

@@ -28,23 +28,24 @@ std::uint64_t hash_of(const std::vector<double>& values, std::uint64_t hash) {
 
 std::uint64_t types_hash(const Particles& p) {
   std::uint64_t hash = 0;
-  for (const std::string& type : p.types) hash = hash_of(type, hash + 1);
+  for (const std::string& type : p.properties().types) hash = hash_of(type, hash + 1);
   return hash;
 }
 
 std::uint64_t attributes_hash(const Particles& p) {
   std::uint64_t hash = 0;
-  for (const auto& [name, values] : p.attributes) hash = hash_of(values, hash_of(name, hash + 1));
-  return hash_of(p.diameter, hash + 1);
+  for (const auto& [name, values] : p.properties().attributes)
+    hash = hash_of(values, hash_of(name, hash + 1));
+  return hash_of(p.properties().diameter, hash + 1);
 }
 
 std::uint64_t kinds_hash(const Particles& p) {
   std::vector<double> kinds;
   kinds.reserve(2 * std::size_t(p.size()));
-  for (const Position& position : p.by_id(p.position)) kinds.push_back(position.type());
-  for (const Real4& velocity : p.by_id(p.velocity)) kinds.push_back(velocity.w);
-  if (p.orientations)
-    for (const Real4& moment : p.by_id(p.orientations->moment))
+  for (const Position& position : p.by_id(p.position())) kinds.push_back(position.type());
+  for (const Real4& velocity : p.by_id(p.velocity())) kinds.push_back(velocity.w);
+  if (p.orientations())
+    for (const Real4& moment : p.by_id(p.orientations()->moment()))
       kinds.insert(kinds.end(), {moment.x, moment.y, moment.z});
   return hash_of(kinds) | 1;
 }
@@ -65,9 +66,9 @@ std::uint64_t topology_hash(const Topology& t) {
 
 std::uint64_t forces_hash(Simulation& s) {
   std::uint64_t hash = 0;
-  for (const Group& group : s.particles.groups)
+  for (const Group& group : s.particles().properties().groups)
     if (!group.changes()) hash = hash_of_bytes(group.members(), hash_of(group.name(), hash + 1));
-  for (const auto& force : s.forces) {
+  for (const auto& force : s.forces()) {
     Archive archive = Archive::saving();
     force->state(archive);
     for (const auto& [name, record] : archive.records())

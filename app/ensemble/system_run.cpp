@@ -94,7 +94,7 @@ void SystemRun::begin() {
     if (!exchange->is_gibbs())
       parts.totals_every = exchange->every;
     else if (exchange->volume && parts.simulation)
-      parts.simulation->particles.box_state.let_move();  // before lists are restored
+      parts.simulation->particles().box_state().let_move();  // before lists are restored
   }
   parts.interrupted = [this] {
     if (const std::string why = ensemble_.stop_reason(); !why.empty())
@@ -103,7 +103,7 @@ void SystemRun::begin() {
   };
   run_ = std::make_unique<Run>(std::move(parts), job_->control());
   if (restored) run_->restore(std::move(*restored));
-  if (run_->has_simulation()) particles_ = run_->simulation().particles.size();
+  if (run_->has_simulation()) particles_ = run_->simulation().particles().size();
 }
 
 void SystemRun::run_to(std::uint64_t step) {

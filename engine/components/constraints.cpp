@@ -308,8 +308,8 @@ void Constraints::set_accuracy(double tolerance, std::int64_t iterations) {
 
 detail::ConstraintArrays Constraints::arrays(Particles& p, const FaultSink& faults) const {
   return {p.view(),
-          detail::ExactVector(p.box),
-          p.box_state.moves() ? p.box_state.data() : nullptr,
+          detail::ExactVector(p.box()),
+          p.box_state().moves() ? p.box_state().data() : nullptr,
           p.share(),
           particle_.data(),
           first_.data(),
@@ -331,23 +331,23 @@ void Constraints::look(Particles& p) const {
 }
 
 void Constraints::move(Particles& p, const FaultSink& faults, double timestep, Real limit) const {
-  p.domain.gather(p.position);
-  p.domain.gather(p.velocity);
+  p.domain().gather(p.position());
+  p.domain().gather(p.velocity());
   for_each(p.device(), "constraints of positions", clusters_,
            MoveCluster{arrays(p, faults), p.metric(), timestep, limit, heat_});
 }
 
 void Constraints::hold(Particles& p, const FaultSink& faults, double half_step) const {
-  p.domain.gather(p.velocity);
-  p.domain.gather(p.force);
+  p.domain().gather(p.velocity());
+  p.domain().gather(p.force());
   for_each(p.device(), "constraints of velocities", clusters_,
            HoldCluster{arrays(p, faults), half_step});
 }
 
 void Constraints::add_forces(Particles& p, const FaultSink& faults, Buffer<Real4>& force,
                              Real* virial) const {
-  p.domain.gather(p.velocity);
-  p.domain.gather(force);
+  p.domain().gather(p.velocity());
+  p.domain().gather(force);
   for_each(p.device(), "forces of constraints", clusters_,
            AddForces{arrays(p, faults), force.data(), virial});
 }

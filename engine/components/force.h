@@ -102,7 +102,7 @@ struct ForceTraits {
   Reads reads = Reads::everything;
   bool velocities = false;  // of those particles, too: they are sent in every step
   /// It looks at orientations and gives torques (ForceOutput::torque), both of which particles must
-  /// have (Particles::orientations).
+  /// have (Particles::orientations()).
   bool torques = false;
   /// Axes along which a barostat may change the box: the virial is that of a potential, and holds
   /// in a box that changes while steps are recorded (Particles::metric()). A field holds particles

@@ -23,7 +23,7 @@ class GibbsBox {
   virtual ~GibbsBox() = default;
 
   virtual void open(StageContext& context) = 0;
-  /// Those whose particles come and go, in the order of Particles::types.
+  /// Those whose particles come and go, in the order of ParticleProperties::types.
   virtual const std::vector<std::uint32_t>& types() const = 0;
   /// Volume, in two dimensions an area.
   virtual double volume() const = 0;

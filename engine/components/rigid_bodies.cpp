@@ -212,27 +212,27 @@ void RigidBodies::place(Particles& p, const FaultSink& faults, Real limit, const
   gather_centers(p);
   for_each(
       p.device(), "sites of bodies", p.share(),
-      PlaceSite{p.view(), p.metric(), p.orientations->view(),
+      PlaceSite{p.view(), p.metric(), p.orientations()->view(),
                 SitesInMemory{site_of_.data(), sites_.data()}, faults, check, limit, flow, step});
 }
 
 /// Centres and sites may be in different processes. All calls do nothing in a single one.
 void RigidBodies::gather_centers(Particles& p) const {
-  p.domain.gather(p.position);
-  p.domain.gather(p.image);
-  p.domain.gather(p.velocity);
-  p.domain.gather(p.orientations->orientation);
-  p.domain.gather(p.orientations->angular_momentum);
+  p.domain().gather(p.position());
+  p.domain().gather(p.image());
+  p.domain().gather(p.velocity());
+  p.domain().gather(p.orientations()->orientation());
+  p.domain().gather(p.orientations()->angular_momentum());
 }
 
 void RigidBodies::follow_box(Particles& p) const {
   for_each(p.device(), "sites in the box", p.size(),
-           FollowBox{p.view(), p.metric(), p.orientations->view(),
+           FollowBox{p.view(), p.metric(), p.orientations()->view(),
                      SitesInMemory{site_of_.data(), sites_.data()}});
 }
 
 void RigidBodies::collect(Particles& p, bool add_torque) const {
-  add_up(p, p.force, p.orientations->torque, add_torque, false);
+  add_up(p, p.force(), p.orientations()->torque(), add_torque, false);
 }
 
 void RigidBodies::take(Particles& p, Buffer<Real4>& force, Buffer<Real4>& torque,
@@ -242,15 +242,15 @@ void RigidBodies::take(Particles& p, Buffer<Real4>& force, Buffer<Real4>& torque
 
 void RigidBodies::add_up(Particles& p, Buffer<Real4>& force, Buffer<Real4>& torque, bool add_torque,
                          bool take) const {
-  p.domain.gather(force);
+  p.domain().gather(force);
   for_each(p.device(), "forces on bodies", bodies_,
-           CollectForces{p.index.data(), p.orientations->orientation.data(), sites_.data(),
+           CollectForces{p.index().data(), p.orientations()->orientation().data(), sites_.data(),
                          begin_.data(), force.data(), torque.data(), add_torque, take, p.share()});
 }
 
 void RigidBodies::correct_virial(Particles& p, const Real4* force, Real* virial) const {
   for_each(p.device(), "virial of bodies", p.share(),
-           CorrectVirial{p.view(), p.orientations->view(),
+           CorrectVirial{p.view(), p.orientations()->view(),
                          SitesInMemory{site_of_.data(), sites_.data()}, force, virial});
 }
 

@@ -55,15 +55,23 @@ class RunControl {
     return inputs_;
   }
 
-  /// Puts a line on the console, above the progress line. Empty in a quiet run (and in tests):
-  /// observers then print nothing.
-  std::function<void(const std::string& line)> print_line;
+  /// Whether lines come to the console; not in a quiet run (and in tests).
+  bool prints() const { return bool(print_); }
+  /// Puts a line on the console, above the progress line, where prints().
+  void print_line(const std::string& line) const {
+    if (print_) print_(line);
+  }
+  /// nullptr: nothing is printed.
+  void print_lines_by(std::function<void(const std::string& line)> print) {
+    print_ = std::move(print);
+  }
 
  private:
   std::vector<Plan> plans_;
   std::vector<std::filesystem::path> requested_;
   std::vector<std::pair<std::filesystem::path, std::string>> inputs_;
   std::string reason_;
+  std::function<void(const std::string&)> print_;
 };
 
 }  // namespace perrin

@@ -45,31 +45,41 @@ Configuration padded(Configuration c, double range) {
 StepContext::StepContext(const Device& the_device, Configuration configuration,
                          std::vector<std::unique_ptr<Force>> the_forces, std::uint64_t the_seed,
                          double skin)
-    : degrees_of_freedom(configuration),
-      particles{distributed(the_device, std::int64_t(configuration.position.size())),
-                padded(std::move(configuration), all_ranges(the_forces).longest() + skin)},
-      forces(std::move(the_forces)),
-      seed(the_seed),
+    : degrees_of_freedom_(configuration),
+      particles_{distributed(the_device, std::int64_t(configuration.position.size())),
+                 padded(std::move(configuration), all_ranges(the_forces).longest() + skin)},
+      forces_(std::move(the_forces)),
+      seed_(the_seed),
       running_(device()),
-      ranges_(all_ranges(forces)) {
-  if (!particles.topology.body.empty()) {
-    bodies = std::make_unique<RigidBodies>(device(), particles.topology);
-    group_ = bodies->moved();
+      ranges_(all_ranges(forces_)) {
+  if (!particles_.properties().topology.body.empty()) {
+    bodies_ = std::make_unique<RigidBodies>(device(), particles_.properties().topology);
+    group_ = bodies_->moved();
   }
-  if (!particles.topology.constraints.empty())
-    constraints = std::make_unique<Constraints>(device(), particles.topology);
-  GhostNeeds needs = needs_of(forces);
-  if (bodies || constraints) needs.positions = GhostNeeds::Positions::all;
-  particles.domain.require(needs, particles.topology, particles.box);
-  degrees_of_freedom.count(forces);
-  const auto heights = particles.box.padded_heights();
+  if (!particles_.properties().topology.constraints.empty())
+    constraints_ = std::make_unique<Constraints>(device(), particles_.properties().topology);
+  GhostNeeds needs = needs_of(forces_);
+  if (bodies_ || constraints_) needs.positions = GhostNeeds::Positions::all;
+  particles_.domain().require(needs, particles_.properties().topology, particles_.box());
+  degrees_of_freedom_.count(forces_);
+  const auto heights = particles_.box().padded_heights();
   double smallest = heights.x;
-  for (int axis = 1; axis < particles.box.dimension; ++axis)
+  for (int axis = 1; axis < particles_.box().dimension; ++axis)
     smallest = std::min(smallest, heights[axis]);
   max_displacement_ = smallest / 4;
 }
 
 StepContext::~StepContext() = default;
+
+std::vector<const Force*> StepContext::forces() const {
+  std::vector<const Force*> all;
+  for (const auto& force : forces_) all.push_back(force.get());
+  return all;
+}
+
+void StepContext::count_degrees_of_freedom(const Configuration& now) {
+  degrees_of_freedom_ = DegreesOfFreedom(now);
+}
 
 template <class F>
 void StepContext::timed(double& seconds, F&& work) {
@@ -82,9 +92,9 @@ void StepContext::timed(double& seconds, F&& work) {
 
 MoveCheck StepContext::check_moves() {
   // With constraints particles are not yet where they are going.
-  if (!neighbors || constraints) return {};
+  if (!neighbors_ || constraints_) return {};
   const auto check = [&] {
-    return neighbors->check_moves(running_.progress.data(), std::uint32_t(running_.index));
+    return neighbors_->check_moves(running_.progress.data(), std::uint32_t(running_.index));
   };
   if (meetings_ == nullptr) {
     check_ = check(), checked_step_ = running_.index;
@@ -97,7 +107,7 @@ MoveCheck StepContext::check_moves() {
 
 void StepContext::exchange(OfIntegrator& own) {
   std::swap(group_, own.group);
-  std::swap(degrees_of_freedom, own.degrees_of_freedom);
+  std::swap(degrees_of_freedom_, own.degrees_of_freedom);
   std::swap(running_.index, own.step_of_recording);
   exchanged_ = exchanged_ ? nullptr : &own;
 }
@@ -110,64 +120,64 @@ void StepContext::set_meetings(StepMeetings* meetings) {
 void StepContext::update_neighbors(bool may_exchange) {
   if (is_done_by_another(StepMeeting::neighbors)) return;
   if (!device().is_cuda() && device().halt().skipping()) return;
-  running_.exchanges = may_exchange && running_.inside() && neighbors && !neighbors->has_lists();
-  timed(timings.neighbors, [&] {
+  running_.exchanges = may_exchange && running_.inside() && neighbors_ && !neighbors_->has_lists();
+  timed(timings_.neighbors, [&] {
     // A step that was halted by a full list goes on from here.
-    if (device().halt().skipping() && neighbors) neighbors->forget_check();
-    if (bodies)
-      bodies->place(particles, fault_sink(), Real(max_displacement_),
-                    checked_step_ == running_.index ? check_ : MoveCheck{}, flow(), device_step());
-    if (constraints && running_.inside())
-      constraints->move(particles, fault_sink(), timestep_, Real(max_displacement_));
+    if (device().halt().skipping() && neighbors_) neighbors_->forget_check();
+    if (bodies_)
+      bodies_->place(particles_, fault_sink(), Real(max_displacement_),
+                     checked_step_ == running_.index ? check_ : MoveCheck{}, flow(), device_step());
+    if (constraints_ && running_.inside())
+      constraints_->move(particles_, fault_sink(), timestep_, Real(max_displacement_));
     if (meetings_ == nullptr) checked_step_ = -1;
     device().halt().set_skipping(false);
-    if (neighbors)
-      neighbors->update(running_.progress.data(), std::uint32_t(running_.index), running_.exchanges,
-                        running_.index + 1 == running_.plan.count);
-    else if (particles.domain.needs().positions != GhostNeeds::Positions::neighbors)
-      particles.domain.exchange({});  // for bonds
+    if (neighbors_)
+      neighbors_->update(running_.progress.data(), std::uint32_t(running_.index),
+                         running_.exchanges, running_.index + 1 == running_.plan.count);
+    else if (particles_.domain().needs().positions != GhostNeeds::Positions::neighbors)
+      particles_.domain().exchange({});  // for bonds
   });
 }
 
 void StepContext::renew_neighbors() {
-  if (neighbors) neighbors->invalidate();
+  if (neighbors_) neighbors_->invalidate();
   update_neighbors();
 }
 
 void StepContext::compute_forces() {
   if (is_done_by_another(StepMeeting::forces)) return;
-  timed(timings.forces, [&] {
+  timed(timings_.forces, [&] {
     bool add = false;
     bool add_torque = false;
-    for (const auto& force : forces) {
-      ForceOutput output{particles.force.data(), nullptr, add, false};
+    for (const auto& force : forces_) {
+      ForceOutput output{particles_.force().data(), nullptr, add, false};
       output.slow = slow_weight();
-      if (force->traits().torques && particles.orientations) {
-        output.torque = particles.orientations->torque.data(), output.add_torque = add_torque;
+      if (force->traits().torques && particles_.orientations()) {
+        output.torque = particles_.orientations()->torque().data(), output.add_torque = add_torque;
         add_torque = true;
       }
       force->act(*this, output);
       add = true;
     }
-    if (forces.empty()) particles.force.zero();
-    if (bodies) bodies->collect(particles, add_torque);
-    if (!constraints) return;
+    if (forces_.empty()) particles_.force().zero();
+    if (bodies_) bodies_->collect(particles_, add_torque);
+    if (!constraints_) return;
     if (running_.inside())
-      constraints->hold(particles, fault_sink(), timestep_ / 2);
+      constraints_->hold(particles_, fault_sink(), timestep_ / 2);
     else
-      constraints->add_forces(particles, fault_sink(), particles.force, nullptr);
+      constraints_->add_forces(particles_, fault_sink(), particles_.force(), nullptr);
   });
 }
 
 GroupMask StepContext::thermal() const {
   // An integrator that says whose velocities count leaves out sites of bodies.
   const GroupMask of_bath = bath_ ? bath_->thermal() : GroupMask{};
-  return bodies && !of_bath ? bodies->moved() : of_bath;
+  return bodies_ && !of_bath ? bodies_->moved() : of_bath;
 }
 
 void StepContext::move_box() {
   if (!box_mover_ || !box_is_due() || is_done_by_another(StepMeeting::box)) return;
-  timed(timings.forces, [&] { box_mover_->move_box(*this); });
+  timed(timings_.forces, [&] { box_mover_->move_box(*this); });
 }
 
 /// Of the running step the plan knows it: of recorded ones the host does not know the number.
@@ -188,7 +198,7 @@ Real StepContext::slow_weight() const {
 }
 
 void StepContext::turn_box() {
-  if (box_mover_) timed(timings.neighbors, [&] { box_mover_->turn_box(*this); });
+  if (box_mover_) timed(timings_.neighbors, [&] { box_mover_->turn_box(*this); });
 }
 
 const Flow* StepContext::flow() const { return box_mover_ ? box_mover_->flow() : nullptr; }
@@ -196,9 +206,9 @@ const Flow* StepContext::flow() const { return box_mover_ ? box_mover_->flow() :
 std::int64_t StepContext::box_stride() const { return box_mover_ ? box_mover_->stride() : 1; }
 
 void StepContext::follow_box() {
-  particles.box_state.changed();
-  if (bodies) bodies->follow_box(particles);
-  if (neighbors) neighbors->follow_box();
+  particles_.box_state().changed();
+  if (bodies_) bodies_->follow_box(particles_);
+  if (neighbors_) neighbors_->follow_box();
 }
 
 void StepContext::next_step() {
@@ -211,11 +221,11 @@ void StepContext::next_step() {
 }
 
 bool StepContext::order_stands() const {
-  return device().queue().recording() && (!neighbors || neighbors->has_lists());
+  return device().queue().recording() && (!neighbors_ || neighbors_->has_lists());
 }
 
 double StepContext::kt_without_velocities(std::uint64_t steps) const {
-  return degrees_of_freedom.velocities() == VelocityRole::bath
+  return degrees_of_freedom_.velocities() == VelocityRole::bath
              ? integrator_->bath_kt(steps).value_or(0)
              : 0.0;
 }
@@ -223,7 +233,7 @@ double StepContext::kt_without_velocities(std::uint64_t steps) const {
 void StepContext::check_faults() {
   Fault fault = running_.fault.to_host(0);
   decomposition_of(device()).take(fault.claimed != 0, fault);
-  throw_fault(fault, particles.topology);
+  throw_fault(fault, particles_.properties().topology);
 }
 
 void StepContext::begin_trial() {
@@ -239,7 +249,7 @@ bool StepContext::end_trial() {
 // Here since the particles are known here.
 void Force::act(StepContext& context, ForceOutput output) {
   output.on = group();
-  output.id = context.particles.id.data();
+  output.id = context.particles().id().data();
   compute(context, output);
 }
 

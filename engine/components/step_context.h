@@ -32,20 +32,31 @@ class StepContext {
   StepContext& operator=(const StepContext&) = delete;
 
   /// Halted by this simulation alone (Device::apart()).
-  const Device& device() const { return particles.device(); }
+  const Device& device() const { return particles_.device(); }
+  Particles& particles() { return particles_; }
+  const Particles& particles() const { return particles_; }
+  const std::vector<std::unique_ptr<Force>>& forces() { return forces_; }
+  std::vector<const Force*> forces() const;
+  /// nullptr where no force has a range.
+  Neighbors* neighbors() { return neighbors_.get(); }
+  const Neighbors* neighbors() const { return neighbors_.get(); }
+  /// nullptr: there are none.
+  RigidBodies* bodies() { return bodies_.get(); }
+  const RigidBodies* bodies() const { return bodies_.get(); }
+  Constraints* constraints() { return constraints_.get(); }  // likewise
+  const Constraints* constraints() const { return constraints_.get(); }
+  std::uint64_t seed() const { return seed_; }
+  Timings& timings() { return timings_; }
+  const Timings& timings() const { return timings_; }
+
   /// Of the integrator that Simulation::prepare() was given, or of the one that runs (group()).
-  DegreesOfFreedom degrees_of_freedom;
+  const DegreesOfFreedom& degrees_of_freedom() const { return degrees_of_freedom_; }
+  /// Counts them anew, of these particles, before any force is known: some have come or gone.
+  void count_degrees_of_freedom(const Configuration& now);
   /// Of all integrators together, whichever runs.
   const DegreesOfFreedom& degrees_of_freedom_of_all() const {
-    return exchanged_ ? exchanged_->degrees_of_freedom : degrees_of_freedom;
+    return exchanged_ ? exchanged_->degrees_of_freedom : degrees_of_freedom_;
   }
-  Particles particles;
-  std::vector<std::unique_ptr<Force>> forces;
-  std::unique_ptr<Neighbors> neighbors;      // nullptr where no force has a range
-  std::unique_ptr<RigidBodies> bodies;       // nullptr: there are none
-  std::unique_ptr<Constraints> constraints;  // likewise
-  const std::uint64_t seed;
-  Timings timings;
 
   /// Completed steps and the simulated time they took, since the beginning of the job.
   std::uint64_t step() const { return clock_.step(); }
@@ -151,6 +162,15 @@ class StepContext {
   StepContext(const Device& device, Configuration configuration,
               std::vector<std::unique_ptr<Force>> forces, std::uint64_t seed, double skin);
   ~StepContext();
+
+  DegreesOfFreedom degrees_of_freedom_;
+  Particles particles_;
+  std::vector<std::unique_ptr<Force>> forces_;
+  std::unique_ptr<Neighbors> neighbors_;
+  std::unique_ptr<RigidBodies> bodies_;
+  std::unique_ptr<Constraints> constraints_;
+  const std::uint64_t seed_;
+  Timings timings_;
 
   Clock clock_;
   RunningStep running_;

@@ -152,13 +152,14 @@ std::map<std::string, std::vector<double>> AttributeUpdates::update(Particles& p
                         "particle {}, must be from {:.6g} to {:.6g}",
                         step, rule.name, values[id], id, rule.low, rule.high));
   }
+  ParticleProperties& properties = particles.change_properties();
   for (const auto& [name, values] : found) {
     if (name == "charge")
-      particles.charge = values;
+      properties.charge = values;
     else if (name == "diameter")
-      particles.diameter = values;
+      properties.diameter = values;
     else
-      particles.attributes[name] = values;
+      properties.attributes[name] = values;
   }
   return found;
 }

@@ -47,7 +47,7 @@ namespace {
 
 /// 0 where places alone change: where the job says so, and where the integrator has no velocities.
 std::uint32_t turns_velocities(const StepContext& s, const std::optional<DeformSettings>& deform) {
-  const bool moved = s.degrees_of_freedom.velocities() == VelocityRole::moved;
+  const bool moved = s.degrees_of_freedom().velocities() == VelocityRole::moved;
   return moved && (!deform || deform->remap_velocities) ? 1 : 0;
 }
 
@@ -69,13 +69,13 @@ struct Deformation::Virial {
   const double* measure(StepContext& s) {
     shares.zero();
     bool add = false;
-    for (const auto& f : s.forces) {
+    for (const auto& f : s.forces()) {
       f->act(s, {force.data(), shares.data(), add, true});
       add = true;
     }
-    if (s.bodies) s.bodies->correct_virial(s.particles, force.data(), shares.data());
-    sum<SixSums>(s.device(), "virial", s.particles.size(),
-                 AddVirial{shares.data(), s.particles.size()}, scratch, sums.data());
+    if (s.bodies()) s.bodies()->correct_virial(s.particles(), force.data(), shares.data());
+    sum<SixSums>(s.device(), "virial", s.particles().size(),
+                 AddVirial{shares.data(), s.particles().size()}, scratch, sums.data());
     return sums.data()->of;
   }
 };
@@ -118,14 +118,14 @@ const Flow* Deformation::flow() const {
 
 void Deformation::begin(StepContext& s, const Integrator& integrator) {
   schedule_.begin = std::int64_t(s.step());
-  schedule_.start = s.particles.box;
-  const double tilts[3] = {s.particles.box.xy, s.particles.box.xz, s.particles.box.yz};
+  schedule_.start = s.particles().box();
+  const double tilts[3] = {s.particles().box().xy, s.particles().box().xz, s.particles().box().yz};
   for (int t = 0; t < 3; ++t)
     if (shear_ && t != sheared_tilt() && tilts[t] != 0)
       throw UserError(fmt::format("{}: needs a box without the tilt {}, which is now {:.6g}", path_,
                                   std::array{"xy", "xz", "yz"}[std::size_t(t)], tilts[t]));
   make_room(s, integrator);
-  set_targets(schedule_, s.particles.size(), timestep_);
+  set_targets(schedule_, s.particles().size(), timestep_);
   set_up();
 }
 
@@ -134,8 +134,8 @@ void Deformation::resume(StepContext& s, const Integrator& integrator) { make_ro
 void Deformation::make_room(StepContext& s, const Integrator& integrator) {
   context_ = &s;
   timestep_ = integrator.timestep();
-  for (std::size_t k = 0; k < s.forces.size(); ++k)
-    if (!s.forces[k]->traits().deformation)
+  for (std::size_t k = 0; k < s.forces().size(); ++k)
+    if (!s.forces()[k]->traits().deformation)
       throw UserError(
           fmt::format("forces[{}] cannot be combined with {}, which deforms the box: expected a "
                       "force between particles",
@@ -143,11 +143,11 @@ void Deformation::make_room(StepContext& s, const Integrator& integrator) {
   const Device& device = s.device();
   memory_ = {device, 1};
   due_ = {device, 1};
-  if constexpr (sizeof(Real) == 4) rest_ = {s.particles, IndexedBy::memory};
+  if constexpr (sizeof(Real) == 4) rest_ = {s.particles(), IndexedBy::memory};
   if (!work_) return;
-  kinetic_work_ = {s.particles, IndexedBy::place};
+  kinetic_work_ = {s.particles(), IndexedBy::place};
   scratch_ = {device, sum_chunks};
-  virial_ = std::make_unique<Virial>(device, s.particles.size());
+  virial_ = std::make_unique<Virial>(device, s.particles().size());
 }
 
 void Deformation::set_targets(BoxSchedule& schedule, std::int64_t particles,
@@ -185,8 +185,8 @@ void Deformation::set_up() {
   if (const std::string wrong = check_steps(schedule_, s.range(), most_); !wrong.empty())
     throw UserError(path_ + ": " + wrong);
   tail_virial_ = 0;
-  const Box& box = s.particles.box_state.given();  // of one volume for all resumed runs
-  for (const auto& force : s.forces) tail_virial_ += force->correction(box).virial * box.volume();
+  const Box& box = s.particles().box_state().given();  // of one volume for all resumed runs
+  for (const auto& force : s.forces()) tail_virial_ += force->correction(box).virial * box.volume();
   const FlowWords words{schedule_,
                         memory_.data(),
                         1 / timestep_,
@@ -255,7 +255,7 @@ void Deformation::begin_work() {
   StepContext& s = *context_;
   const double* virial = virial_->measure(s);
   for_each(s.device(), "work of the box", 1,
-           AddVirialWork{schedule_, memory_.data(), virial, s.particles.box_state.data(),
+           AddVirialWork{schedule_, memory_.data(), virial, s.particles().box_state().data(),
                          s.device_step(), tail_virial_, true});
 }
 
@@ -269,12 +269,12 @@ void Deformation::move_box(StepContext& s) {
                         rest_.data()};
   for_each(
       device, "the box moves", 1,
-      MoveBox{words, s.device_step(), s.particles.box_state.data(), s.fault_sink(), s.range()});
+      MoveBox{words, s.device_step(), s.particles().box_state().data(), s.fault_sink(), s.range()});
   s.follow_box();
   if (!work_) return;
   const double* virial = virial_->measure(s);
   for_each(device, "work of the box", 1,
-           AddVirialWork{schedule_, memory_.data(), virial, s.particles.box_state.data(),
+           AddVirialWork{schedule_, memory_.data(), virial, s.particles().box_state().data(),
                          s.device_step(), tail_virial_, false});
 }
 
@@ -285,12 +285,13 @@ void Deformation::turn_box(StepContext& s) {
   for_each(device, "does the tilt turn", 1,
            DecideTurn{schedule_, memory_.data(), s.device_step(), due});
   device.queue().when(due, [&] {
-    for_each(device, "turned tilt", s.particles.size(),
-             TurnParticles{s.particles.view(), memory_.data(), schedule_.flow, schedule_.gradient});
+    for_each(
+        device, "turned tilt", s.particles().size(),
+        TurnParticles{s.particles().view(), memory_.data(), schedule_.flow, schedule_.gradient});
     for_each(device, "turned box", 1,
-             TurnBox{schedule_, s.device_step(), s.particles.box_state.data(), due_.data()});
+             TurnBox{schedule_, s.device_step(), s.particles().box_state().data(), due_.data()});
     s.follow_box();
-    if (s.neighbors) s.neighbors->require_build();
+    if (s.neighbors()) s.neighbors()->require_build();
   });
 }
 
@@ -334,10 +335,10 @@ void Deformation::state(Archive& a) {
     if (!a.is_saving()) memory_.assign(std::span<const DeformationMemory>(&m, 1));
   }
   if (a.is_saving()) return;
-  const Box &start = schedule_.start, &box = context_->particles.box;
+  const Box &start = schedule_.start, &box = context_->particles().box();
   a.require(start.periodic == box.periodic && start.dimension == box.dimension, "start",
             "a box of the same axes");
-  set_targets(schedule_, context_->particles.size(), timestep_);
+  set_targets(schedule_, context_->particles().size(), timestep_);
   const Box is = schedule_.at(now, now > schedule_.begin ? schedule_.turned(now - 1) : 0);
   const double tolerance = 1e-9 * (box.length.x + box.length.y + box.length.z);
   const auto same = [&](double x, double y) { return std::abs(x - y) < tolerance; };

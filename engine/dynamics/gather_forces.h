@@ -8,8 +8,8 @@ namespace perrin {
 
 /// Forces, and torques of particles with directions.
 inline void gather_forces(Particles& particles) {
-  particles.domain.gather(particles.force);
-  if (particles.orientations) particles.domain.gather(particles.orientations->torque);
+  particles.domain().gather(particles.force());
+  if (particles.orientations()) particles.domain().gather(particles.orientations()->torque());
 }
 
 }  // namespace perrin

@@ -323,7 +323,7 @@ std::unique_ptr<Integrator> GroupIntegrators::of_present(std::unique_ptr<Integra
 }
 
 void GroupIntegrators::follow_present(const StepContext& context) {
-  const Configuration now = context.particles.configuration();
+  const Configuration now = context.particles().configuration();
   type_ = now.type;
   site_ = sites(now);
   all_ = DegreesOfFreedom(now);
@@ -501,7 +501,7 @@ bool GroupIntegrators::take_turns(StepContext& context) {
   for (const auto& member : members_) {
     const bool together = member->fiber.done() == first.fiber.done() &&
                           (first.fiber.done() || member->at == first.at);
-    if (!together && !context.forces.empty())
+    if (!together && !context.forces().empty())
       throw BugError(
           fmt::format("the integrators of the groups \"{}\" and \"{}\" do not ask for neighbours, "
                       "box and forces equally often: they cannot be combined",
@@ -538,8 +538,8 @@ std::uint64_t GroupIntegrators::fingerprint_of_others(StepContext& context, cons
       std::ranges::find_if(members_, [&](const auto& other) { return other.get() == &member; });
   const GroupMask group{group_of_.data(), std::uint8_t(k - members_.begin())};
   return sum<std::uint64_t>(
-      context.device(), "particles of other groups", context.particles.size(),
-      Fingerprint{context.particles.view(), group, {group_of_.data(), nobody}});
+      context.device(), "particles of other groups", context.particles().size(),
+      Fingerprint{context.particles().view(), group, {group_of_.data(), nobody}});
 }
 
 bool GroupIntegrators::meet(StepMeeting meeting) {

@@ -48,9 +48,10 @@ struct Keep {
 /// Of each particle, by id, what constraints take of its degrees of freedom: of each a part as the
 /// light one of its two particles moves more along it. That of a whole molecule is exact.
 std::vector<double> taken_by_constraints(const Particles& particles) {
-  const std::vector<Topology::Constraint>& constraints = particles.topology.constraints;
+  const std::vector<Topology::Constraint>& constraints =
+      particles.properties().topology.constraints;
   if (constraints.empty()) return {};
-  const std::vector<Real4> velocity = particles.by_id(particles.velocity);  // w: 1/mass
+  const std::vector<Real4> velocity = particles.by_id(particles.velocity());  // w: 1/mass
   std::vector<double> taken(velocity.size(), 0);
   for (const auto& c : constraints) {
     const double a = double(velocity[c.a].w), b = double(velocity[c.b].w);
@@ -75,18 +76,19 @@ void GroupMeter::begin_stage(const Motion& motion) {
   if (empty()) return;
   motion_ = motion;
   type_.clear();
-  for (const Position& p : s_.particles.by_id(s_.particles.position)) type_.push_back(p.type());
+  for (const Position& p : s_.particles().by_id(s_.particles().position()))
+    type_.push_back(p.type());
   count();
 }
 
 /// Degrees of freedom that all particles have together are shared out among them.
 void GroupMeter::count() {
-  const int dimension = s_.particles.box.dimension;
+  const int dimension = s_.particles().box().dimension;
   double all = 0;
   moving_.assign(groups_.size(), {});
   version_.clear();
   for (const Group& group : groups_) version_.push_back(group.version());
-  const Topology& topology = s_.particles.topology;
+  const Topology& topology = s_.particles().properties().topology;
   for (std::size_t id = 0; id < type_.size(); ++id)
     for (std::size_t axis = 0; axis < std::size_t(dimension); ++axis) {
       if (topology.is_site(id) || !motion_.moves(type_[id], id, axis)) continue;
@@ -94,7 +96,7 @@ void GroupMeter::count() {
       for (std::size_t g = 0; g < groups_.size(); ++g)
         moving_[g][axis] += groups_[g].has(id) ? 1 : 0;
     }
-  const std::vector<double> taken = taken_by_constraints(s_.particles);
+  const std::vector<double> taken = taken_by_constraints(s_.particles());
   for (const double part : taken) all -= part;
   const double each = all > 0 ? s_.degrees_of_freedom_of_all().number() / all : 0.0;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
@@ -109,9 +111,9 @@ void GroupMeter::measure(const Real4* force, const Real* virial, const GroupMask
   has_heat_.assign(masks_.size(), false);
   for (std::size_t g = 0; g < masks_.size(); ++g) {
     GroupSums* const row = rows_.data() + most_ * std::int64_t(masks_.size()) + std::int64_t(g);
-    sum<GroupSums>(s_.device(), "totals of a group", s_.particles.size(),
-                   MeasureGroup{s_.particles.view(), force, virial, masks_[g].mask(), thermal,
-                                s_.bodies ? s_.bodies->moved() : GroupMask{}},
+    sum<GroupSums>(s_.device(), "totals of a group", s_.particles().size(),
+                   MeasureGroup{s_.particles().view(), force, virial, masks_[g].mask(), thermal,
+                                s_.bodies() ? s_.bodies()->moved() : GroupMask{}},
                    scratch_, row);
     const double* const heat = s_.bath() ? s_.bath()->measured_heat_of(groups_[g].name()) : nullptr;
     has_heat_[g] = heat != nullptr;

@@ -1,12 +1,15 @@
 #include "engine/dynamics/observation.h"
 
+#include <utility>
+
+#include "engine/dynamics/scheduled_changes.h"
 #include "engine/dynamics/simulation.h"
 
 namespace perrin {
 
-Observation::Observation(Simulation& simulation)
-    : particles(simulation.particles), simulation_(&simulation) {}
+Observation::Observation(Simulation& simulation) : simulation_(&simulation) {}
 
+const Particles& Observation::particles() const { return simulation_->particles(); }
 std::uint64_t Observation::step() const { return simulation_->step(); }
 double Observation::time() const { return simulation_->time(); }
 Instant Observation::now() const { return simulation_->now(); }
@@ -16,9 +19,7 @@ const Buffer<Real>& Observation::particle_virials() const {
 }
 
 std::vector<const Force*> Observation::forces() const {
-  std::vector<const Force*> all;
-  for (const auto& force : simulation_->forces) all.push_back(force.get());
-  return all;
+  return std::as_const(*simulation_).forces();
 }
 
 void Observation::with_whole_forces(const std::function<void()>& look) const {
@@ -32,7 +33,7 @@ void Observation::ask_forces(const std::function<void(StepContext&)>& ask) const
 const Integrator* Observation::integrator() const { return simulation_->bath(); }
 
 const DegreesOfFreedom& Observation::degrees_of_freedom() const {
-  return simulation_->degrees_of_freedom;
+  return simulation_->degrees_of_freedom();
 }
 
 GroupMask Observation::thermal() const { return simulation_->thermal(); }
@@ -43,11 +44,11 @@ double Observation::kt_without_velocities() const {
 
 double Observation::k_boltzmann() const { return simulation_->k_boltzmann(); }
 bool Observation::box_deforms() const { return simulation_->deformation() != nullptr; }
-const RigidBodies* Observation::bodies() const { return simulation_->bodies.get(); }
+const RigidBodies* Observation::bodies() const { return simulation_->bodies(); }
 
-const DynamicBonds* Observation::dynamic_bonds() const { return simulation_->dynamic_bonds.get(); }
+const DynamicBonds* Observation::dynamic_bonds() const { return simulation_->changes().bonds(); }
 
-const StageLog& Observation::stages() const { return simulation_->stages; }
+const StageLog& Observation::stages() const { return simulation_->stages(); }
 std::string Observation::neighbor_report() const { return simulation_->neighbor_report(); }
 
 }  // namespace perrin

@@ -28,8 +28,8 @@ class Observation {
 
   /// Of all processes, where observe() is called. In memory order, which anything that measures
   /// may change (now(), particle_virials(), ask_forces()).
-  const Particles& particles;
-  const Device& device() const { return particles.device(); }
+  const Particles& particles() const;
+  const Device& device() const { return particles().device(); }
 
   /// Completed steps and the simulated time they took, since the beginning of the job.
   std::uint64_t step() const;
@@ -42,7 +42,7 @@ class Observation {
 
   /// Of the job, in its order.
   std::vector<const Force*> forces() const;
-  /// Calls this while Particles::force and torques have the whole forces, of which slow parts act
+  /// Calls this while Particles::force() and torques have the whole forces, of which slow parts act
   /// in some steps alone. May wait.
   void with_whole_forces(const std::function<void()>& look) const;
   /// Calls this with what forces are given, for who asks them for more than totals, such as
@@ -58,7 +58,7 @@ class Observation {
   double kt_without_velocities() const;
   /// Energy per unit of temperature, in the job's units.
   double k_boltzmann() const;
-  /// Whether the stage deforms the box ("deform", "shear"). Particles::box_state says whether it
+  /// Whether the stage deforms the box ("deform", "shear"). Particles::box_state() says whether it
   /// moves at all.
   bool box_deforms() const;
 

@@ -48,11 +48,11 @@ std::vector<std::vector<double>> PresentAttributes::values(const Particles& part
     if (!one.program.empty())
       all.push_back(evaluated(one, std::size_t(particles.size()), time));
     else if (one.name == "charge")
-      all.push_back(particles.charge);
+      all.push_back(particles.properties().charge);
     else if (one.name == "diameter")
-      all.push_back(particles.diameter);
+      all.push_back(particles.properties().diameter);
     else
-      all.push_back(particles.attributes.at(one.name));
+      all.push_back(particles.properties().attributes.at(one.name));
   return all;
 }
 

@@ -143,11 +143,11 @@ Group::Members present_members(const Configuration& c) {
 }
 
 void count_present(StepContext& context, Group& present) {
-  context.particles.domain.gather(true);  // lists that were built anew may have dealt them anew
-  const Configuration now = context.particles.configuration();
-  context.degrees_of_freedom = DegreesOfFreedom(now);
+  context.particles().domain().gather(true);  // lists that were built anew may have dealt them anew
+  const Configuration now = context.particles().configuration();
+  context.count_degrees_of_freedom(now);
   present.choose(present_members(now));
-  for (const auto& force : context.forces)
+  for (const auto& force : context.forces())
     if (auto* const tail = dynamic_cast<CountedTail*>(force.get()))
       tail->set_counts(counts_of_types(now));
 }

@@ -20,7 +20,7 @@ constexpr double force_unit = 0x1p-32, largest_share = 1e-4;
 
 double shortest_range(const Simulation& simulation) {
   double shortest = std::numeric_limits<double>::infinity();
-  for (const auto& force : simulation.forces) {
+  for (const auto& force : simulation.forces()) {
     const Ranges& ranges = force->traits().ranges;
     const std::size_t types = std::max<std::size_t>(ranges.types(), 1);
     for (std::size_t k = 0; k < types * types; ++k)
@@ -37,7 +37,7 @@ std::string slow_particles(const Simulation& simulation, const Integrator& integ
                            char axis) {
   const Motion motion = integrator.motion();
   if (motion.velocities != VelocityRole::moved) return {};
-  const Particles& particles = simulation.particles;
+  const Particles& particles = simulation.particles();
   const auto kt = integrator.bath_kt(simulation.step());
   const double dt = integrator.timestep();
   std::int64_t count = 0;
@@ -60,7 +60,7 @@ std::string slow_particles(const Simulation& simulation, const Integrator& integ
       if (count++ == 0 || id[i] < first) first = id[i], way = step;
     }
   };
-  for_host_portions(look, particles.velocity, particles.position, particles.id);
+  for_host_portions(look, particles.velocity(), particles.position(), particles.id());
   if (count == 0) return {};
   return fmt::format(
       "the box is too long for the steps of {} of {} particles: along {} displacements are rounded "
@@ -77,15 +77,16 @@ double Integrator::typical_displacement(const StepContext& context) const {
     for (const Real4& v : velocity)
       sum += double(v.x) * double(v.x) + double(v.y) * double(v.y) + double(v.z) * double(v.z);
   };
-  for_host_portions(add, context.particles.velocity);
-  const double components = double(context.particles.size()) * context.particles.box.dimension;
+  for_host_portions(add, context.particles().velocity());
+  const double components =
+      double(context.particles().size()) * context.particles().box().dimension;
   return timestep() * std::sqrt(sum / components);
 }
 
 std::vector<std::string> resolution_warnings(const Simulation& simulation,
                                              const Integrator& integrator) {
   std::vector<std::string> list;
-  const Box& box = simulation.particles.box;
+  const Box& box = simulation.particles().box();
   const auto heights = box.padded_heights();
   int axis = 0;
   for (int k = 1; k < box.dimension; ++k)

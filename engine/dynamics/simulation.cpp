@@ -1,19 +1,15 @@
 #include "engine/dynamics/simulation.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "engine/communicator/communicator.h"
-#include "engine/components/attribute_reader.h"
-#include "engine/components/bond_probe.h"
 #include "engine/components/box_mover.h"
 #include "engine/components/constraints.h"
 #include "engine/components/integrator.h"
 #include "engine/components/rigid_bodies.h"
 #include "engine/domain/decomposition.h"
-#include "engine/dynamics/attribute_updates.h"
-#include "engine/dynamics/dynamic_bonds.h"
 #include "engine/dynamics/gather_forces.h"
+#include "engine/dynamics/scheduled_changes.h"
 #include "engine/dynamics/stepper.h"
 #include "neighbor/neighbors.h"
 #include "neighbor/tuner.h"
@@ -24,12 +20,12 @@ namespace {
 /// Lists have room for lengths that a step makes shorter by the share `most`. Centres of bodies are
 /// farther apart than their sites, which follow them at distances that stay.
 double reserve_of_lists(const StepContext& s, double most) {
-  if (!s.bodies || !s.neighbors) return most;
-  if (!s.neighbors->has_lists())
+  if (!s.bodies() || !s.neighbors()) return most;
+  if (!s.neighbors()->has_lists())
     throw UserError(
         "neighbors.traversal: cells cannot be combined with rigid bodies in a box that changes, "
         "expected a traversal with lists");
-  return most * (1 + 2 * s.bodies->extent() / s.range());
+  return most * (1 + 2 * s.bodies()->extent() / s.range());
 }
 
 }  // namespace
@@ -44,6 +40,8 @@ Simulation::Simulation(const Device& the_device, Configuration configuration,
                        const NeighborSettings& neighbor_settings)
     : StageContext(the_device, std::move(configuration), std::move(the_forces), the_seed,
                    neighbor_settings.skin),
+      changes_(std::make_unique<ScheduledChanges>(
+          *this, [this](bool recordings) { forget_forces(recordings); })),
       totals_(*this, clock_),
       stepper_(std::make_unique<Stepper>(*this, clock_, running_, totals_)),
       longest_displacement_(max_displacement_) {
@@ -53,7 +51,7 @@ Simulation::Simulation(const Device& the_device, Configuration configuration,
   neighbor_settings_ = std::make_unique<NeighborSettings>(neighbor_settings);
   if (neighbor_settings.traversal == "auto")
     tuner_ = std::make_unique<NeighborTuner>(neighbor_settings, range, device().is_cuda(),
-                                             particles.size() <= 4 * SmallList::most_by_itself);
+                                             particles_.size() <= 4 * SmallList::most_by_itself);
   use_neighbors(tuner_ ? tuner_->current() : neighbor_settings);
 }
 
@@ -65,19 +63,19 @@ void Simulation::begin_at(std::uint64_t step, double time) {
 }
 
 void Simulation::use_neighbors(const NeighborSettings& settings, const NeighborChoices* choices) {
-  neighbors.reset();  // first: there may be no room for two
-  neighbors = std::make_unique<Neighbors>(particles, ranges_, settings, choices);
-  max_displacement_ = std::min(longest_displacement_, ranges_.longest() + neighbors->skin());
-  if (box_mover_ && box_mover_->tilts()) neighbors->expect_tilts();
-  if (box_reserve_ > 0) neighbors->set_reserve(box_reserve_);
+  neighbors_.reset();  // first: there may be no room for two
+  neighbors_ = std::make_unique<Neighbors>(particles_, ranges_, settings, choices);
+  max_displacement_ = std::min(longest_displacement_, ranges_.longest() + neighbors_->skin());
+  if (box_mover_ && box_mover_->tilts()) neighbors_->expect_tilts();
+  if (box_reserve_ > 0) neighbors_->set_reserve(box_reserve_);
   forces_valid_ = false;  // the order in memory changes
   totals_.forget();
   stepper_->forget();
 }
 
 std::string Simulation::neighbor_report() const {
-  if (!neighbors) return {};
-  const std::string text = neighbors->report();
+  if (!neighbors_) return {};
+  const std::string text = neighbors_->report();
   return tuner_ ? text + "; auto: " + tuner_->report() : text;
 }
 
@@ -98,7 +96,7 @@ void Simulation::end_stage() {
 }
 
 void Simulation::follow_groups(const Integrator& integrator, bool records_anew) {
-  degrees_of_freedom.count(forces, integrator.motion());
+  degrees_of_freedom_.count(forces_, integrator.motion());
   totals_.begin_stage(integrator.motion());
   if (records_anew) stepper_->forget();
 }
@@ -107,21 +105,21 @@ void Simulation::prepare(const Integrator& integrator) {
   BoxMover* const mover = deformation_ ? deformation_ : integrator.box_mover();
   if (box_mover_ != mover) stepper_->forget();
   box_mover_ = mover;
-  if (box_mover_) particles.box_state.let_move();
-  bool valid = !(box_mover_ && box_mover_->tilts() && neighbors && neighbors->expect_tilts());
+  if (box_mover_) particles_.box_state().let_move();
+  bool valid = !(box_mover_ && box_mover_->tilts() && neighbors_ && neighbors_->expect_tilts());
   // 0: the box mover has not begun yet; what a checkpoint says of it stands.
   if (box_mover_ && box_mover_->most() > 0) {
     const double reserve = reserve_of_lists(*this, box_mover_->most());
-    if (box_reserve_ != reserve && neighbors) neighbors->set_reserve(reserve);
+    if (box_reserve_ != reserve && neighbors_) neighbors_->set_reserve(reserve);
     box_reserve_ = reserve;
   }
-  const VelocityRole velocities = degrees_of_freedom.velocities();
+  const VelocityRole velocities = degrees_of_freedom_.velocities();
   integrator_ = &integrator;
-  degrees_of_freedom.count(forces, integrator.motion());
-  if (degrees_of_freedom.velocities() != velocities) totals_.forget();
+  degrees_of_freedom_.count(forces_, integrator.motion());
+  if (degrees_of_freedom_.velocities() != velocities) totals_.forget();
   const double timestep = integrator.recordable() ? integrator.timestep() : 0;
   if (timestep != timestep_) valid = false;
-  for (const auto& force : forces)
+  for (const auto& force : forces_)
     if (force->prepare(integrator)) valid = false;
   if (valid) return;
   timestep_ = timestep;
@@ -136,12 +134,12 @@ void Simulation::ensure_forces() {
   if (forces_valid_) return;
   update_neighbors();
   compute_forces();
-  particles.domain.gather_if_sorted_locally();
-  if (bodies) {  // each process has placed its own sites
-    particles.domain.gather(particles.velocity);
-    particles.domain.gather(particles.image);
+  particles_.domain().gather_if_sorted_locally();
+  if (bodies_) {  // each process has placed its own sites
+    particles_.domain().gather(particles_.velocity());
+    particles_.domain().gather(particles_.image());
   }
-  gather_forces(particles);
+  gather_forces(particles_);
   forces_valid_ = true;
   check_faults();
 }
@@ -175,84 +173,36 @@ void Simulation::run(Integrator& integrator, std::int64_t n) {
   if (n <= 0) return;
   prepare(integrator);
   ensure_forces();
-  if (constraints) constraints->look(particles), constraints->count_heat(nullptr);
+  if (constraints_) constraints_->look(particles_), constraints_->count_heat(nullptr);
   clock_.set_timestep(integrator.timestep());
   stepper_->run(integrator, n);
 }
 
 void Simulation::complete() { stepper_->complete(); }
 
-std::int64_t Simulation::steps_to_change(std::size_t stage) const {
-  std::int64_t steps = std::numeric_limits<std::int64_t>::max();
-  if (dynamic_bonds) steps = dynamic_bonds->steps_to_event(step(), stage);
-  if (attribute_updates) steps = std::min(steps, attribute_updates->steps_to_event(step(), stage));
-  return steps;
-}
-
-void Simulation::change(std::size_t stage) {
-  change_bonds(stage);
-  if (!attribute_updates || !attribute_updates->is_due(step(), stage)) return;
-  complete();
-  const auto changed = attribute_updates->update(particles, step(), time(), stage);
-  for (const auto& force : forces) force->follow_attributes(changed);
-  if (auto* const reader = dynamic_cast<AttributeReader*>(bath_))
-    reader->follow_attributes(changed);
+void Simulation::forget_forces(bool recordings) {
   totals_.forget();
   forces_valid_ = false;
-  ensure_forces();
-}
-
-void Simulation::change_bonds(std::size_t stage) {
-  if (!dynamic_bonds || !dynamic_bonds->is_due(step(), stage)) return;
-  complete();
-  const Device host = device().is_cuda() ? Device::cpu(0) : device();
-  const std::vector<Position> position = particles.by_id(particles.position);
-  std::vector<double> force;
-  if (dynamic_bonds->asks_for_forces(stage)) force = bond_forces(position);
-  if (dynamic_bonds->react(particles.topology, position, particles.box, step(), stage, host, force))
-    follow_topology();
-}
-
-/// Along each bond of the topology; positive: apart.
-std::vector<double> Simulation::bond_forces(const std::vector<Position>& position) {
-  const std::vector<Topology::Bond>& bonds = particles.topology.bonds;
-  if (bonds.empty()) return {};
-  const Buffer<Topology::Bond> bond(device(), bonds);
-  const Buffer<Position> place(device(), position);
-  Buffer<double> force(device(), std::vector<double>(bonds.size(), 0.0));
-  const BondProbe probe{std::int64_t(bonds.size()), bond.data(), place.data(), force.data()};
-  for (const auto& one : forces) one->add_bond_forces(*this, probe);
-  return force.to_host();
-}
-
-void Simulation::follow_topology() {
-  bool moved = false;
-  for (const auto& force : forces) moved |= force->follow_topology(particles.topology);
-  particles.domain.require(particles.domain.needs(), particles.topology, particles.box);
-  if (neighbors) neighbors->follow_topology();
-  totals_.forget();
-  forces_valid_ = false;
-  if (moved) stepper_->forget();
-  ensure_forces();
+  if (recordings) stepper_->forget();
 }
 
 void Simulation::particles_were_moved() {
   totals_.forget();
   forces_valid_ = false;
-  if (neighbors) neighbors->invalidate();
+  if (neighbors_) neighbors_->invalidate();
 }
 
 void Simulation::invalidate() {
   totals_.forget();
   forces_valid_ = false;
   stepper_->forget();
-  if (neighbors) neighbors->invalidate();
+  if (neighbors_) neighbors_->invalidate();
 }
 
 void Simulation::state(Archive& a) {
   a.set_device(device());
   Archive::Scope scope(a, "simulation");
-  particles.state(a);
+  particles_.state(a);
   clock_.state(a);
   a("forces_valid", forces_valid_);
   a("force_timestep", timestep_);
@@ -260,12 +210,9 @@ void Simulation::state(Archive& a) {
   a.require(slow_stride_ >= 1 && slow_stride_ <= SlowForces::most, "slow_stride", "from 1 to 8");
   // Lists keep room for changes of the box in later stages, too.
   if (a.has("box_reserve")) a("box_reserve", box_reserve_);
-  if (dynamic_bonds && a.has("dynamic_bonds/formed")) {
-    const Archive::Scope bonds(a, "dynamic_bonds");
-    dynamic_bonds->state(a);
-  }
+  changes_->state(a);
   a.require(box_reserve_ >= 0 && box_reserve_ < 1, "box_reserve", "from 0 to 1");
-  if (box_reserve_ > 0) particles.box_state.let_move();
+  if (box_reserve_ > 0) particles_.box_state().let_move();
   state_of_neighbors(a);
   stepper_->restart();
   totals_.forget();
@@ -273,9 +220,10 @@ void Simulation::state(Archive& a) {
 
 void Simulation::state_of_neighbors(Archive& a) {
   const Archive::Scope scope(a, "neighbors");
-  const std::string mine = neighbors ? what_choices_rest_on(*neighbor_settings_, ranges_,
-                                                            particles.types.size(), device())
-                                     : "";
+  const std::string mine =
+      neighbors_ ? what_choices_rest_on(*neighbor_settings_, ranges_,
+                                        particles_.properties().types.size(), device())
+                 : "";
   // Another GPU cuts the box otherwise.
   const std::string my_hardware = device().is_cuda() ? device().description() : "cpu";
   std::string basis = mine, hardware = my_hardware;
@@ -284,19 +232,19 @@ void Simulation::state_of_neighbors(Archive& a) {
   a("hardware", hardware);
   if (basis != mine) {
     forces_valid_ = false;
-    if (neighbors) neighbors->invalidate();
+    if (neighbors_) neighbors_->invalidate();
     return;
   }
-  if (!neighbors) return;
+  if (!neighbors_) return;
   if (tuner_) tuner_->state(a);
-  NeighborChoices choices = neighbors->choices();
+  NeighborChoices choices = neighbors_->choices();
   choices.state(a);
   if (!a.is_saving()) {
     const bool valid = forces_valid_;
     use_neighbors(tuner_ ? tuner_->current() : *neighbor_settings_, &choices);
     forces_valid_ = valid;
   }
-  if (!neighbors->state(a) && hardware == my_hardware)
+  if (!neighbors_->state(a) && hardware == my_hardware)
     throw BugError(
         "the lists of the checkpoint cannot be built again: particles came into another "
         "order in memory");

@@ -13,9 +13,8 @@
 
 namespace perrin {
 
-class AttributeUpdates;
-class DynamicBonds;
 class NeighborTuner;
+class ScheduledChanges;
 class Stepper;
 struct NeighborSettings;
 struct NeighborChoices;
@@ -31,10 +30,12 @@ class Simulation : public StageContext {
              std::vector<std::unique_ptr<Force>> forces, std::uint64_t seed = 0);
   ~Simulation();
 
-  StageLog stages;                              // of the job
-  std::unique_ptr<DynamicBonds> dynamic_bonds;  // that the job has; nullptr: bonds stay as they are
-
-  std::unique_ptr<AttributeUpdates> attribute_updates;  // likewise of attributes
+  /// Of the job.
+  StageLog& stages() { return stages_; }
+  const StageLog& stages() const { return stages_; }
+  /// Of bonds and attributes, between steps.
+  ScheduledChanges& changes() { return *changes_; }
+  const ScheduledChanges& changes() const { return *changes_; }
 
   /// Energy per unit of temperature, in the job's units; 1 until then.
   void set_k_boltzmann(double k_boltzmann) { k_boltzmann_ = k_boltzmann; }
@@ -52,7 +53,7 @@ class Simulation : public StageContext {
   /// Before integrator.begin() and by advance().
   void prepare(const Integrator& integrator) override;
   void ensure_forces() override;
-  /// For who looks at forces: calls this while Particles::force has the whole forces, of which slow
+  /// For who looks at forces: calls this while Particles::force() has the whole forces, of which slow
   /// parts act in some steps alone (slow_forces()). Between steps, in all processes; may wait.
   void with_whole_forces(const std::function<void()>& look);
   /// Runs n steps and throws RunError if one went wrong. Totals are sampled as `sampling` says, and
@@ -62,12 +63,6 @@ class Simulation : public StageContext {
   /// After steps with Sampling::unseen: the particles of all processes are here. All of them call
   /// it.
   void complete();
-  /// Steps to the next one of this stage of the job at which bonds or attributes change, at least
-  /// 1; very many without one.
-  std::int64_t steps_to_change(std::size_t stage) const;
-  /// Makes and breaks bonds and writes attributes where that is due at this step of the stage, and
-  /// has everything follow; forces are then the new ones. Between steps, in all processes.
-  void change(std::size_t stage);
   /// After changing particles from the host, or when another integrator takes over.
   void invalidate();
   void particles_were_moved() override;
@@ -90,12 +85,12 @@ class Simulation : public StageContext {
 
  private:
   void run(Integrator& integrator, std::int64_t n);
-  void change_bonds(std::size_t stage);
-  void follow_topology();
-  std::vector<double> bond_forces(const std::vector<Position>& position);
+  void forget_forces(bool recordings);
   void use_neighbors(const NeighborSettings& settings, const NeighborChoices* choices = nullptr);
   void state_of_neighbors(Archive& archive);
 
+  StageLog stages_;
+  std::unique_ptr<ScheduledChanges> changes_;
   TotalsMeter totals_;
   std::unique_ptr<Stepper> stepper_;
   double longest_displacement_;  // the box allows it

@@ -16,13 +16,13 @@ std::string slow_force_warning(Simulation& simulation, const Integrator& integra
   const std::int64_t n = simulation.slow_forces().stride;
   if (n == 1) return {};
   std::vector<Real4> force;
-  simulation.with_whole_forces([&] { force = simulation.particles.force.to_host(); });
-  const auto velocity = simulation.particles.velocity.to_host();
-  const auto position = simulation.particles.position.to_host();
+  simulation.with_whole_forces([&] { force = simulation.particles().force().to_host(); });
+  const auto velocity = simulation.particles().velocity().to_host();
+  const auto position = simulation.particles().position().to_host();
   struct Sums {
     double of_forces = 0, of_velocities = 0, count = 0;
   };
-  std::vector<Sums> types(simulation.particles.types.size());
+  std::vector<Sums> types(simulation.particles().properties().types.size());
   Sums all;
   for (std::size_t i = 0; i < velocity.size(); ++i) {
     const Vec3<double> f{double(force[i].x), double(force[i].y), double(force[i].z)};
@@ -50,8 +50,8 @@ std::string slow_force_warning(Simulation& simulation, const Integrator& integra
       "slow_force_stride {}: slow forces act once in {:.3g}, and particles of type {} vibrate with "
       "a mean angular frequency of {:.3g}: their product, {:.2g}, is above {:g}, and resonance may "
       "heat the system; use a smaller slow_force_stride or a shorter time step",
-      n, double(n) * integrator.timestep(), simulation.particles.types[which], std::sqrt(fastest),
-      angle, limit);
+      n, double(n) * integrator.timestep(), simulation.particles().properties().types[which],
+      std::sqrt(fastest), angle, limit);
 }
 
 }  // namespace perrin

@@ -45,12 +45,12 @@ void Stepper::run(Integrator& integrator, std::int64_t n) {
   const std::uint64_t target = s_.step() + std::uint64_t(n);
   s_.device().is_cuda() ? run_on_gpu(integrator, target) : run_on_cpu(integrator, target);
   if (!sampling_->unseen) complete();
-  s_.particles.box_state.download();
+  s_.particles().box_state().download();
 }
 
 void Stepper::complete() {
   settle();
-  if (!complete_) s_.particles.domain.gather_all();
+  if (!complete_) s_.particles().domain().gather_all();
   complete_ = true;
 }
 
@@ -81,13 +81,13 @@ void Stepper::launch(Integrator& integrator, const StepPlan& plan) {
   } catch (...) {
     running_.plan = {}, running_.index = 0;
     // Nothing that was noted for a batch has been done, no exchange of arrays either.
-    if (s_.device().queue().collects()) s_.particles.assume_swapped(false);
+    if (s_.device().queue().collects()) s_.particles().memory_order().assume_swapped(false);
     throw;
   }
   if (!integrator.recordable()) unsettled_ = &integrator;
   running_.index = 0;
   running_.plan = {};
-  s_.particles.copy_back_buffers();
+  s_.particles().memory_order().copy_back_buffers();
   for_each(s_.device(), "advance the step", RunningStep::most,
            AdvanceStep{running_.number.data(), std::uint64_t(plan.count)});
   if (plan.sampled) totals_.launch_sample(true);
@@ -95,7 +95,7 @@ void Stepper::launch(Integrator& integrator, const StepPlan& plan) {
 
 void Stepper::run_on_cpu(Integrator& integrator, std::uint64_t target) {
   const WallClock clock;
-  const Timings before = s_.timings;
+  const Timings before = s_.timings();
   LoadBalancer* const balance = decomposition().balance();
   const auto most = std::uint64_t(integrator.recordable() ? RunningStep::most : 1);
   while (s_.step() < target) {
@@ -116,24 +116,24 @@ void Stepper::run_on_cpu(Integrator& integrator, std::uint64_t target) {
     sample(s_.step());
   }
   tell();
-  const Timings& now = s_.timings;
+  const Timings& now = s_.timings();
   const double parts =
       now.neighbors + now.forces + now.output - before.neighbors - before.forces - before.output;
-  s_.timings.integration += clock.seconds() - parts;
+  s_.timings().integration += clock.seconds() - parts;
 }
 
 bool Stepper::can_be_recorded(const Integrator& integrator) const {
   return integrator.recordable() &&
-         std::ranges::none_of(s_.forces, [](const auto& force) { return force->traits().waits; });
+         std::ranges::none_of(s_.forces(), [](const auto& force) { return force->traits().waits; });
 }
 
 /// Where what is launched says the same at any step, and lists need no host.
 bool Stepper::forces_can_be_recorded() const {
-  const bool alike = s_.slow_forces().stride == 1 && !s_.particles.box_state.moves() &&
-                     !s_.constraints && !s_.bodies;
-  if (!alike || std::ranges::any_of(s_.forces, [](const auto& f) { return f->traits().waits; }))
+  const bool alike = s_.slow_forces().stride == 1 && !s_.particles().box_state().moves() &&
+                     !s_.constraints() && !s_.bodies();
+  if (!alike || std::ranges::any_of(s_.forces(), [](const auto& f) { return f->traits().waits; }))
     return false;
-  return s_.neighbors && s_.neighbors->visit([]<class T>(const T& traversal) {
+  return s_.neighbors() && s_.neighbors()->visit([]<class T>(const T& traversal) {
     if constexpr (BuildsInPairLoops<T>)
       return traversal.builds_in_pair_loops();
     else
@@ -154,7 +154,7 @@ bool Stepper::compute_forces_in_batch() {
   forces_.replay();
   if (look().halt == 0) return true;
   s_.check_faults();
-  s_.neighbors->recover();  // a row had no room: all forces come after
+  s_.neighbors()->recover();  // a row had no room: all forces come after
   return false;
 }
 
@@ -168,7 +168,7 @@ HostStatus::Seen Stepper::look() {
 /// recording must not allocate. Whether a step is recorded does not change its bits.
 void Stepper::run_on_gpu(Integrator& integrator, std::uint64_t target) {
   const WallClock clock;
-  const double output = s_.timings.output;
+  const double output = s_.timings().output;
   decomposition().begin_work();
   while (s_.step() < target) {
     rebalance();
@@ -184,10 +184,10 @@ void Stepper::run_on_gpu(Integrator& integrator, std::uint64_t target) {
     sample(s_.step());
   }
   tell();
-  const double total = clock.seconds() - (s_.timings.output - output);
-  s_.timings.neighbors += shares_.neighbors * total;
-  s_.timings.forces += shares_.forces * total;
-  s_.timings.integration += total - (shares_.neighbors + shares_.forces) * total;
+  const double total = clock.seconds() - (s_.timings().output - output);
+  s_.timings().neighbors += shares_.neighbors * total;
+  s_.timings().forces += shares_.forces * total;
+  s_.timings().integration += total - (shares_.neighbors + shares_.forces) * total;
 }
 
 /// Several processes do what the others do, and do not ask the clock. One of a batch waits for
@@ -206,12 +206,12 @@ void Stepper::step_unrecorded(Integrator& integrator) {
   shares_step_ = s_.step();
   const WallClock clock;
   Timings parts;
-  std::swap(parts, s_.timings);
+  std::swap(parts, s_.timings());
   StepPlan next = plan_of(s_.step(), 1);
   next.timed = true;
   launch(integrator, next);
   s_.device().synchronize();
-  std::swap(parts, s_.timings);
+  std::swap(parts, s_.timings());
   const double all = std::max(clock.seconds(), 1e-9);
   shares_ = {parts.neighbors / all, parts.forces / all, {}};
   // Before it is recorded all that a step may do has been done.
@@ -230,11 +230,11 @@ void Stepper::step_unrecorded(Integrator& integrator) {
 /// Now and then, if GPUs have not worked equally long.
 void Stepper::rebalance() {
   const LoadBalancer* const balance = decomposition().balance();
-  if (!balance || !s_.neighbors || s_.step() - looked_step_ < balance->steps_between_looks())
+  if (!balance || !s_.neighbors() || s_.step() - looked_step_ < balance->steps_between_looks())
     return;
   looked_step_ = s_.step();
   if (!decomposition().plan_rebalancing()) return;
-  s_.neighbors->rebalance();
+  s_.neighbors()->rebalance();
   decomposition().begin_work();
 }
 
@@ -291,7 +291,7 @@ void Stepper::replay(Integrator& integrator, std::uint64_t target) {
   recover(integrator);
 }
 
-std::int64_t Stepper::version() const { return s_.neighbors ? s_.neighbors->version() : 0; }
+std::int64_t Stepper::version() const { return s_.neighbors() ? s_.neighbors()->version() : 0; }
 
 bool Stepper::recordings_hold(const Integrator& integrator) const {
   return recorded_for_ == &integrator && recorded_version_ == version();
@@ -322,7 +322,7 @@ const Recording& Stepper::recording(Integrator& integrator, const StepPlan& plan
 
 /// Whether totals can be measured between steps without the host: what searches for pairs anew may
 /// find no room, and lists have been looked after by the step.
-bool Stepper::samples_ahead() const { return !s_.neighbors || s_.neighbors->has_lists(); }
+bool Stepper::samples_ahead() const { return !s_.neighbors() || s_.neighbors()->has_lists(); }
 
 /// Measures the totals if that is due at this step.
 void Stepper::sample(std::uint64_t step) {
@@ -332,7 +332,7 @@ void Stepper::sample(std::uint64_t step) {
   const WallClock clock;
   totals_.launch_sample(samples_ahead());
   note_sample(step);
-  s_.timings.output += clock.seconds();
+  s_.timings().output += clock.seconds();
   // Particles come and go in steps that are not recorded: who is there is known now.
   const bool recorded = s_.bath() == nullptr || s_.bath()->recordable();
   if (!samples_ahead() || !recorded) tell();
@@ -367,8 +367,8 @@ void Stepper::recover(Integrator& integrator) {
   std::uint32_t halt = 0;
   s_.device().memory().copy_out(&halt, s_.device().halt().word(), sizeof halt);
   const bool sorted = halt != halted_by_cut;
-  s_.particles.assume_swapped(running_.exchanges && (done % 2 == 0) == sorted);
-  PERRIN_ASSERT(s_.neighbors && s_.neighbors->recover());
+  s_.particles().memory_order().assume_swapped(running_.exchanges && (done % 2 == 0) == sorted);
+  PERRIN_ASSERT(s_.neighbors() && s_.neighbors()->recover());
   set_device_step();
   s_.device().halt().set_skipping(true);
   launch(integrator, plan_of(s_.step(), 1));

@@ -53,7 +53,7 @@ void BlockedMean::state(Archive& archive, const std::string& name) {
 
 void TemperatureWatch::add(const Simulation& s, const Instant& instant,
                            const Integrator& integrator, std::int64_t done, std::int64_t steps) {
-  const DegreesOfFreedom& freedom = s.degrees_of_freedom;
+  const DegreesOfFreedom& freedom = s.degrees_of_freedom();
   if (2 * done <= steps || freedom.velocities() != VelocityRole::moved || freedom.number() == 0)
     return;
   const auto bath = integrator.bath_kt(instant.step);
@@ -71,7 +71,7 @@ std::string TemperatureWatch::verdict(const Simulation& s) const {
   if (samples_ < fewest) return {};
   const double unit = samples_ * s.k_boltzmann(), drift = drift_ / unit;
   // The centre of mass has a few degrees of freedom of its own in a bath that takes momentum.
-  const double usual = 20 * 3 * all_ / (unit * s.degrees_of_freedom.number());
+  const double usual = 20 * 3 * all_ / (unit * s.degrees_of_freedom().number());
   std::string flows;
   if (drift > share * all_ / unit && drift > usual)
     flows = fmt::format(

@@ -74,8 +74,8 @@ void replace_kinetic(const StepContext& s, std::uint64_t steps, Totals& t) {
 TotalsMeter::TotalsMeter(StepContext& context, const Clock& clock)
     : s_(context),
       clock_(clock),
-      force_(s_.device(), s_.particles.size()),
-      virial_(s_.device(), 6 * s_.particles.size()),
+      force_(s_.device(), s_.particles().size()),
+      virial_(s_.device(), 6 * s_.particles().size()),
       scratch_(s_.device(), sum_chunks),
       rows_(s_.device(), most + 1),
       written_(s_.device(), 1),
@@ -84,7 +84,7 @@ TotalsMeter::TotalsMeter(StepContext& context, const Clock& clock)
 /// What forces add to. Of the other particles nothing is read: their part of the arrays takes no
 /// room while nobody writes it.
 void TotalsMeter::zero_own() {
-  const Share own = s_.particles.share();
+  const Share own = s_.particles().share();
   if (own.size() == force_.size()) return force_.zero(), virial_.zero();
   const auto zero = [&](auto* first) {
     s_.device().memory().zero(first + own.begin, std::size_t(own.size()) * sizeof *first);
@@ -96,48 +96,50 @@ void TotalsMeter::zero_own() {
 /// Measures into the last row.
 void TotalsMeter::launch(bool lists_hold) {
   const Device& device = s_.device();
-  if (s_.neighbors && !lists_hold) s_.neighbors->update();
+  if (s_.neighbors() && !lists_hold) s_.neighbors()->update();
   // They have changed since they were sent.
-  if (s_.particles.domain.needs().velocities) s_.particles.domain.gather(s_.particles.velocity);
+  if (s_.particles().domain().needs().velocities)
+    s_.particles().domain().gather(s_.particles().velocity());
   zero_own();
   TotalsRow* const row = rows_.data() + most;
   const GroupMask thermal = s_.thermal();
   const OrientationView turning =
-      s_.particles.orientations ? s_.particles.orientations->view() : OrientationView{};
+      s_.particles().orientations() ? s_.particles().orientations()->view() : OrientationView{};
   bool add = false;
   // After the forces that see pairs through the list, or after the others.
   const auto sum_with = [&](bool pairs, Sums* result) {
-    for (const auto& force : s_.forces) {
+    for (const auto& force : s_.forces()) {
       if (acts_on_pairs(force) != pairs) continue;
       force->act(s_, {force_.data(), virial_.data(), add, true});
       add = true;
     }
-    const bool whole = !pairs || std::ranges::all_of(s_.forces, acts_on_pairs);
-    if (s_.bodies && whole) s_.bodies->correct_virial(s_.particles, force_.data(), virial_.data());
-    if (s_.constraints && whole)
-      s_.constraints->add_forces(s_.particles, s_.fault_sink(), force_, virial_.data());
-    sum<Sums>(device, "totals", s_.particles.size(),
-              Measure{s_.particles.view(), force_.data(), virial_.data(), thermal, turning},
+    const bool whole = !pairs || std::ranges::all_of(s_.forces(), acts_on_pairs);
+    if (s_.bodies() && whole)
+      s_.bodies()->correct_virial(s_.particles(), force_.data(), virial_.data());
+    if (s_.constraints() && whole)
+      s_.constraints()->add_forces(s_.particles(), s_.fault_sink(), force_, virial_.data());
+    sum<Sums>(device, "totals", s_.particles().size(),
+              Measure{s_.particles().view(), force_.data(), virial_.data(), thermal, turning},
               scratch_, result);
   };
   sum_with(true, &row->pairs);
-  if (!std::ranges::all_of(s_.forces, acts_on_pairs)) sum_with(false, &row->all);
+  if (!std::ranges::all_of(s_.forces(), acts_on_pairs)) sum_with(false, &row->all);
   if (s_.bath()) s_.bath()->measure_heat(s_, &row->heat);
   groups_.measure(force_.data(), virial_.data(), thermal);
   if (s_.deformation())
     s_.deformation()->measure_work(s_, &row->work);
   else if (s_.bath())
     s_.bath()->measure_work(s_, &row->work);
-  if (s_.particles.box_state.moves())
-    device.memory().copy(&row->box, s_.particles.box_state.data(), sizeof row->box);
+  if (s_.particles().box_state().moves())
+    device.memory().copy(&row->box, s_.particles().box_state().data(), sizeof row->box);
 }
 
 Totals TotalsMeter::totals_of(const TotalsRow& row, std::uint64_t steps, const Box& box) const {
-  const auto& forces = s_.forces;
+  const auto& forces = s_.forces();
   // The virial is that of all forces, friction and noise of pairs included: there the correction
   // errs by some 1e-8 of their random sum.
   Sums s = row.pairs;
-  double unstretched = s_.neighbors ? pair_strain(*s_.neighbors, box).energy(s.six(1)) : 0;
+  double unstretched = s_.neighbors() ? pair_strain(*s_.neighbors(), box).energy(s.six(1)) : 0;
   if (!std::ranges::all_of(forces, acts_on_pairs)) {
     std::array<double, 6> others = row.all.six(1);
     for (std::size_t c = 0; c < 6; ++c) others[c] -= s.v[1 + c];
@@ -165,7 +167,7 @@ Totals TotalsMeter::totals_of(const TotalsRow& row, std::uint64_t steps, const B
 const Totals& TotalsMeter::measure() {
   if (valid_) return totals_;
   launch(false);
-  set(totals_of(rows_.to_host(most), s_.step(), s_.particles.box), groups_.row(-1, s_.step()));
+  set(totals_of(rows_.to_host(most), s_.step(), s_.particles().box()), groups_.row(-1, s_.step()));
   return totals_;
 }
 
@@ -199,7 +201,7 @@ std::vector<Instant> TotalsMeter::collect() {
     s_.device().memory().copy_out(rows.data(), rows_.data(), bytes);
   for (std::size_t k = 0; k < rows.size(); ++k)
     if (rows[k].written == sampled_[k] + 1) {
-      const Box& box = s_.particles.box_state.moves() ? rows[k].box : s_.particles.box;
+      const Box& box = s_.particles().box_state().moves() ? rows[k].box : s_.particles().box();
       collected.push_back(instant_of(sampled_[k], box, totals_of(rows[k], sampled_[k], box),
                                      groups_.row(std::int64_t(k), sampled_[k])));
     }
@@ -210,7 +212,7 @@ std::vector<Instant> TotalsMeter::collect() {
 
 Instant TotalsMeter::now() {
   const Totals& totals = measure();
-  return instant_of(s_.step(), s_.particles.box, totals, of_groups_);
+  return instant_of(s_.step(), s_.particles().box(), totals, of_groups_);
 }
 
 double TotalsMeter::temperature_of(const Totals& totals, std::uint64_t steps) const {
@@ -227,7 +229,7 @@ Instant TotalsMeter::instant_of(std::uint64_t steps, const Box& box, const Total
   instant.step = steps;
   instant.time = clock_.time_after(steps);
   instant.box = box;
-  instant.box_moves = s_.particles.box_state.moves();
+  instant.box_moves = s_.particles().box_state().moves();
   instant.box_deforms = s_.deformation() != nullptr;
   if (s_.deformation()) instant.shear_strain = s_.deformation()->strain(steps);
   instant.particles = s_.degrees_of_freedom_of_all().present();

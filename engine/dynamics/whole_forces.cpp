@@ -32,15 +32,15 @@ class Kept {
 void Simulation::with_whole_forces(const std::function<void()>& look) {
   if (slow_.stride == 1) return look();
   ensure_forces();
-  const Kept kept(particles.force);
+  const Kept kept(particles_.force());
   std::optional<Kept<Real4>> torques;
-  if (particles.orientations) torques.emplace(particles.orientations->torque);
+  if (particles_.orientations()) torques.emplace(particles_.orientations()->torque());
   // Where nothing has moved the order in memory stays as it is.
-  if (neighbors) neighbors->update();
+  if (neighbors_) neighbors_->update();
   slow_in_full_ = true;
   compute_forces();
   slow_in_full_ = false;
-  gather_forces(particles);
+  gather_forces(particles_);
   look();
 }
 

@@ -11,6 +11,7 @@
 #include "engine/base/printable.h"
 #include "engine/communicator/communicator.h"
 #include "engine/domain/decomposition.h"
+#include "engine/dynamics/scheduled_changes.h"
 #include "engine/dynamics/velocities.h"
 #include "engine/formula/parse.h"
 #include "engine/job/continued_job.h"
@@ -557,14 +558,14 @@ void Job::make_simulation(bool resumed) {
 #endif
     parts_.simulation->set_k_boltzmann(context_.units.k_boltzmann);
     parts_.simulation->watch(context_.watched);
-    if (parts_.simulation->constraints)
-      parts_.simulation->constraints->set_accuracy(settings_.constraints->tolerance,
-                                                   settings_.constraints->iterations);
+    if (parts_.simulation->constraints())
+      parts_.simulation->constraints()->set_accuracy(settings_.constraints->tolerance,
+                                                     settings_.constraints->iterations);
     if (bond_rules_)
-      parts_.simulation->dynamic_bonds =
-          std::make_unique<DynamicBonds>(*bond_rules_, context_.seed, bond_types);
+      parts_.simulation->changes().set(
+          std::make_unique<DynamicBonds>(*bond_rules_, context_.seed, bond_types));
     if (!attribute_rules_.empty())
-      parts_.simulation->attribute_updates = std::make_unique<AttributeUpdates>(attribute_rules_);
+      parts_.simulation->changes().set(std::make_unique<AttributeUpdates>(attribute_rules_));
     if (!resumed)  // else the checkpoint says so
       parts_.simulation->begin_at(step, time);
     decomposition_of(parts_.simulation->device())
@@ -650,15 +651,17 @@ void Job::describe_system() {
 
 void Job::describe_itself() {
   parts_.choose_groups = [settings = settings_.groups](Simulation& simulation) {
-    Particles& particles = simulation.particles;
-    choose_groups(settings, particles.configuration(), simulation.step(), particles.groups);
+    Particles& particles = simulation.particles();
+    choose_groups(settings, particles.configuration(), simulation.step(),
+                  particles.change_properties().groups);
   };
   parts_.output_directory = options_.output_directory;
   parts_.seed = context_.seed;
   for (const auto& f : settings_.forces) parts_.forces_record += record_component(f).dump();
   parts_.forces_record += attribute_record_;
   if (parts_.simulation)
-    for (const auto& f : parts_.simulation->forces) parts_.forces_record += f->traits().fingerprint;
+    for (const auto& f : parts_.simulation->forces())
+      parts_.forces_record += f->traits().fingerprint;
   parts_.quiet = options_.quiet;
   parts_.time_limit = options_.time_limit;
   if (!options_.default_checkpoint.empty())
@@ -672,8 +675,8 @@ void Job::describe_itself() {
   for (const auto& f : settings_.forces) forces += (forces.empty() ? "" : ", ") + f.type();
   if (!forces.empty()) line("forces", forces);
   if (parts_.simulation)
-    for (std::size_t k = 0; k < parts_.simulation->forces.size(); ++k)
-      if (const auto& chosen = parts_.simulation->forces[k]->traits().chosen; !chosen.empty())
+    for (std::size_t k = 0; k < parts_.simulation->forces().size(); ++k)
+      if (const auto& chosen = parts_.simulation->forces()[k]->traits().chosen; !chosen.empty())
         line("", fmt::format("{}: {}", settings_.forces[k].type(), chosen));
   std::string stages;
   for (const auto& name : parts_.stage_names) stages += (stages.empty() ? "" : ", ") + name;

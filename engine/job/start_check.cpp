@@ -85,36 +85,36 @@ std::string place_advice(const Configuration& now, std::uint32_t id, bool of_bon
 
 std::optional<WrongStart> check_start(Simulation& simulation, double timestep, bool minimises) {
   simulation.ensure_forces();
-  const auto& particles = simulation.particles;
-  if (!worst_of(particles.force, particles.velocity, timestep).wrong(simulation))
+  const auto& particles = simulation.particles();
+  if (!worst_of(particles.force(), particles.velocity(), timestep).wrong(simulation))
     return std::nullopt;
 
   // Which of them is it? Where each alone would pass, the largest.
   std::size_t culprit = 0;
   Worst worst;
   Buffer<Real4> alone(simulation.device(), particles.size());
-  for (std::size_t k = 0; k < simulation.forces.size(); ++k) {
-    simulation.forces[k]->act(simulation, {alone.data(), nullptr, false, false});
-    const Worst one = worst_of(alone, particles.velocity, timestep);
+  for (std::size_t k = 0; k < simulation.forces().size(); ++k) {
+    simulation.forces()[k]->act(simulation, {alone.data(), nullptr, false, false});
+    const Worst one = worst_of(alone, particles.velocity(), timestep);
     if (k > 0 && std::isfinite(one.force) && !(one.move > worst.move)) continue;
     culprit = k, worst = one;
     if (!std::isfinite(one.force)) break;
   }
   // Forces of constraints may be as large as they like: SHAKE says what it cannot do.
-  if (simulation.constraints && !worst.wrong(simulation)) return std::nullopt;
-  const auto id = particles.id.to_host(std::int64_t(worst.particle));
+  if (simulation.constraints() && !worst.wrong(simulation)) return std::nullopt;
+  const auto id = particles.id().to_host(std::int64_t(worst.particle));
   const auto now = particles.configuration();
   std::string what = fmt::format("its force on particle {} at {} ", id, text(now.position[id]));
   what += std::isfinite(worst.force)
               ? fmt::format("at the start ({:.3g}) would move it by {:.3g} in one step",
                             worst.force, worst.move)
               : "is not finite at the start";
-  const bool of_pairs = simulation.forces[culprit]->traits().range() > 0;
+  const bool of_pairs = simulation.forces()[culprit]->traits().range() > 0;
   const auto pair = of_pairs ? closest_pair(now) : std::nullopt;
-  what +=
-      pair ? overlap_advice(*pair, minimises)
-           : place_advice(now, id, simulation.forces[culprit]->traits().follows({true, true, true}),
-                          minimises);
+  what += pair ? overlap_advice(*pair, minimises)
+               : place_advice(now, id,
+                              simulation.forces()[culprit]->traits().follows({true, true, true}),
+                              minimises);
   return WrongStart{culprit, what};
 }
 

@@ -8,11 +8,10 @@
 #include "engine/components/chunk.h"
 #include "engine/components/force_remark.h"
 #include "engine/components/registry.h"
-#include "engine/dynamics/attribute_updates.h"
-#include "engine/dynamics/dynamic_bonds.h"
 #include "engine/dynamics/group_integrators.h"
 #include "engine/dynamics/reservoir.h"
 #include "engine/dynamics/resolution.h"
+#include "engine/dynamics/scheduled_changes.h"
 #include "engine/dynamics/slow_force_warning.h"
 #include "engine/run/run.h"
 #include "engine/settings/settings_schema.h"
@@ -87,10 +86,10 @@ void MdStage::begin(Run& run, bool resumed) {
   Simulation& simulation = run.simulation();
   // Another integrator takes over; a resumed one goes on with the forces that it had.
   if (!resumed && run.stage_index() > 0) simulation.invalidate();
-  const std::int64_t start = simulation.stages.steps().at(run.stage_index());
+  const std::int64_t start = simulation.stages().steps().at(run.stage_index());
   auto* const of_groups = dynamic_cast<GroupIntegrators*>(integrator_.get());
-  if (of_groups &&
-      first_absent_type(simulation.particles.types) < simulation.particles.types.size())
+  if (of_groups && first_absent_type(simulation.particles().properties().types) <
+                       simulation.particles().properties().types.size())
     of_groups->follow_present(simulation);
   simulation.begin_stage(*integrator_, deformation_.get(),
                          {slow_force_stride_, std::uint64_t(std::max<std::int64_t>(start, 0))});
@@ -107,13 +106,7 @@ void MdStage::begin(Run& run, bool resumed) {
 /// Bonds, and attributes that are written anew. The work of a deformation goes on from the virial
 /// that they then have.
 void MdStage::change(Simulation& simulation, std::size_t stage) {
-  const DynamicBonds* const bonds = simulation.dynamic_bonds.get();
-  const AttributeUpdates* const updates = simulation.attribute_updates.get();
-  const std::int64_t before = bonds ? bonds->changes() : 0;
-  const bool written = updates && updates->is_due(simulation.step(), stage);
-  simulation.change(stage);
-  const bool bonded = bonds && bonds->changes() != before;
-  if (deformation_ && (written || bonded)) deformation_->begin_work();
+  if (simulation.changes().make(stage) && deformation_) deformation_->begin_work();
 }
 
 /// On the console, once. Returns all of it.
@@ -129,7 +122,7 @@ std::string MdStage::warn_of_resolution(Run& run) {
 
 void MdStage::totals_are_known(Run& run, const Instant& instant) {
   Simulation& simulation = run.simulation();
-  const auto done = std::int64_t(instant.step) - simulation.stages.steps().at(run.stage_index());
+  const auto done = std::int64_t(instant.step) - simulation.stages().steps().at(run.stage_index());
   watch_.add(simulation, instant, *integrator_, done, steps_);
 }
 
@@ -151,16 +144,16 @@ void MdStage::say_what_is_short(Run& run) {
   // Also velocities that were 0 at the start are known now.
   std::string remark = warn_of_resolution(run);
   std::vector<std::string> all{integrator_->shortcoming(), watch_.verdict(simulation),
-                               idle_box_mover(simulation.stages.steps().at(run.stage_index()))};
-  for (const auto& force : simulation.forces)
+                               idle_box_mover(simulation.stages().steps().at(run.stage_index()))};
+  for (const auto& force : simulation.forces())
     if (const auto* const one = dynamic_cast<const ForceRemark*>(force.get()))
-      all.push_back(one->remark(simulation.particles.box));
+      all.push_back(one->remark(simulation.particles().box()));
   for (const std::string& what : all) {
     if (what.empty()) continue;
     run.print(fmt::format("warning: stage {}: {}", run.stage_name(), what));
     remark += (remark.empty() ? "" : "; ") + what;
   }
-  simulation.stages.remark(run.stage_index(), remark);
+  simulation.stages().remark(run.stage_index(), remark);
 }
 
 bool MdStage::run(Run& run) {
@@ -184,7 +177,7 @@ bool MdStage::run(Run& run) {
     }
     std::int64_t n = std::min(chunk.steps(), steps_ - done_);
     if (stride > 0) n = std::min(n, stride - done_ % stride);
-    if (changes) n = std::min(n, simulation.steps_to_change(run.stage_index()));
+    if (changes) n = std::min(n, simulation.changes().steps_to_next(run.stage_index()));
     done_ += chunk.run(n, [&](std::int64_t most) { return run.advance(*integrator_, most, true); });
     if (changes) change(simulation, run.stage_index());
     run.observe();

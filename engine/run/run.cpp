@@ -41,12 +41,12 @@ Run::Run(RunParts parts, RunControl& control)
       progress_(parts_.quiet, isatty(STDOUT_FILENO) != 0 && !Communicator::world().several(),
                 parts_.log),
       start_(std::chrono::steady_clock::now()) {
-  if (parts_.simulation) parts_.simulation->stages.reset(parts_.stages.size());
+  if (parts_.simulation) parts_.simulation->stages().reset(parts_.stages.size());
   if (!parts_.quiet || parts_.log != nullptr)
-    control_.print_line = [this](const std::string& line) { print(line); };
+    control_.print_lines_by([this](const std::string& line) { print(line); });
 }
 
-Run::~Run() { control_.print_line = nullptr; }
+Run::~Run() { control_.print_lines_by(nullptr); }
 
 Simulation& Run::simulation() {
   if (!parts_.simulation) throw BugError("a stage asked for the system of a job that has none");
@@ -106,7 +106,7 @@ Schedule Run::schedule(std::size_t observer) const {
 }
 
 std::uint64_t Run::begin_of(std::uint64_t stage) const {
-  const auto& steps = parts_.simulation->stages.steps();
+  const auto& steps = parts_.simulation->stages().steps();
   return stage < steps.size() ? std::uint64_t(std::max<std::int64_t>(steps[stage], 0)) : 0;
 }
 
@@ -153,7 +153,7 @@ bool Run::observes(std::size_t observer, std::size_t stage) const {
 
 /// In the middle of advance().
 void Run::observe_totals(const Instant& instant) {
-  const Stopwatch watch(&simulation().timings.output);
+  const Stopwatch watch(&simulation().timings().output);
   bool known = false;
   for (std::size_t i = 0; i < parts_.observers.size(); ++i) {
     Observer& o = *parts_.observers[i];
@@ -172,7 +172,7 @@ void Run::observe() {
     const bool new_step = step != observed_step_;
     if (new_step || stage_ != observed_stage_) {
       std::optional<Instant> instant;
-      const Stopwatch watch(&simulation().timings.output);
+      const Stopwatch watch(&simulation().timings().output);
       for (std::size_t i = 0; i < parts_.observers.size(); ++i) {
         // The end of one stage is the beginning of the next: who was called there is not again.
         const Schedule when = schedule(i);
@@ -208,7 +208,7 @@ Archive Run::saved() {
 
 void Run::save(const std::filesystem::path& path) {
   if (!parts_.write_checkpoint) return;
-  const Stopwatch watch(parts_.simulation ? &simulation().timings.output : nullptr);
+  const Stopwatch watch(parts_.simulation ? &simulation().timings().output : nullptr);
   write(path, saved());
 }
 
@@ -240,17 +240,17 @@ void Run::state(Archive& archive) {
   if (parts_.simulation) {
     if (archive.is_saving()) {
       // What the components are made from when the run is resumed.
-      Configuration configuration = simulation().particles.configuration();
+      Configuration configuration = simulation().particles().configuration();
       archive_configuration(archive, configuration);
     }
     simulation().state(archive);
     archive.require(observed_step_ >= -1 && observed_step_ <= std::int64_t(simulation().step()),
                     "run/observed_step", "a step that the run has made, or -1");
-    simulation().stages.state(archive, stage_, std::int64_t(simulation().step()));
+    simulation().stages().state(archive, stage_, std::int64_t(simulation().step()));
     if (!archive.is_saving()) observed_stage_ = stage_;
-    for (std::size_t i = 0; i < simulation().forces.size(); ++i) {
+    for (std::size_t i = 0; i < simulation().forces().size(); ++i) {
       const Archive::Scope scope(archive, fmt::format("force{}", i));
-      simulation().forces[i]->state(archive);
+      simulation().forces()[i]->state(archive);
     }
     std::string forces = parts_.forces_record;
     archive("run/forces", forces);
@@ -280,7 +280,7 @@ void Run::restore(Archive archive) {
 
 void Run::begin_stage(bool resumed) {
   if (parts_.simulation) {
-    if (!resumed) simulation().stages.begin(stage_, std::int64_t(simulation().step()));
+    if (!resumed) simulation().stages().begin(stage_, std::int64_t(simulation().step()));
     for (const auto& o : parts_.observers) o->begin(Observation(simulation()), resumed);
   }
   parts_.stages[stage_]->begin(*this, resumed);
@@ -313,7 +313,7 @@ void Run::tell_what_is_not_shared() {
   if (active == processes) return;
   print(fmt::format(
       "{}: {} of the {} processes {} the useful maximum for {} particles (processes.particles); {}",
-      name, active, processes, active == 1 ? "is" : "are", simulation().particles.size(),
+      name, active, processes, active == 1 ? "is" : "are", simulation().particles().size(),
       decomposition.several() ? "the others are idle" : "each does all of the work"));
 }
 

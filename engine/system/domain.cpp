@@ -27,15 +27,15 @@ void Domain::require(const GhostNeeds& needs, const Topology& topology, const Bo
   auto partners =
       std::make_unique<Partners>(particles_.device(), std::size_t(particles_.size()), topology);
   constexpr double growth = 1.5;  // what bonds at rest and angles that open do not exceed
-  partners->reach = growth * longest_to_partner(topology, particles_.position.to_host(),
-                                                particles_.index.to_host(), box.metric());
+  partners->set_reach(growth * longest_to_partner(topology, particles_.position().to_host(),
+                                                  particles_.index().to_host(), box.metric()));
   partners_ = std::move(partners);
 }
 
 std::array<SharedArray, 2> Domain::moved_arrays() const {
   ParticleBuffers& p = particles_;
-  return {{{p.position.data(), sizeof(Position), p.size()},
-           {p.velocity.data(), sizeof(Real4), p.size()}}};
+  return {{{p.position().data(), sizeof(Position), p.size()},
+           {p.velocity().data(), sizeof(Real4), p.size()}}};
 }
 
 void Domain::exchange(const Votes& votes, const HaloPlan* ghosts) {
@@ -58,18 +58,18 @@ void Domain::gather(bool positions, const Votes& votes) {
   const auto add = [&](void* data, std::size_t bytes) {
     arrays.push_back({data, bytes, p.size()});
   };
-  if (positions) add(p.position.data(), sizeof(Position));
-  if (positions || !needs_.velocities) add(p.velocity.data(), sizeof(Real4));
-  add(p.image.data(), sizeof(Image));
-  if (sorts_locally_) add(p.id.data(), sizeof(std::uint32_t));
+  if (positions) add(p.position().data(), sizeof(Position));
+  if (positions || !needs_.velocities) add(p.velocity().data(), sizeof(Real4));
+  add(p.image().data(), sizeof(Image));
+  if (sorts_locally_) add(p.id().data(), sizeof(std::uint32_t));
   extra_.append_to(arrays);
   const Share mine = share();
-  extra_.pack(p.id.data(), mine);
+  extra_.pack(p.id().data(), mine);
   decomposition().exchange(arrays, votes);
   if (sorts_locally_)
-    for_each(device, "who is where", p.size(), FindIndex{p.id.data(), p.index.data()});
-  extra_.unpack(p.id.data(), {0, mine.begin});
-  extra_.unpack(p.id.data(), {mine.end, p.size()});
+    for_each(device, "who is where", p.size(), FindIndex{p.id().data(), p.index().data()});
+  extra_.unpack(p.id().data(), {0, mine.begin});
+  extra_.unpack(p.id().data(), {mine.end, p.size()});
 }
 
 void Domain::gather_if_sorted_locally() {
@@ -78,7 +78,7 @@ void Domain::gather_if_sorted_locally() {
 
 void Domain::gather_all() {
   gather(true);
-  gather(particles_.force);
+  gather(particles_.force());
 }
 
 void Domain::gather_bytes(void* data, std::size_t bytes) const {
@@ -92,14 +92,14 @@ bool Domain::nothing_moves_along() const {
 
 void Domain::gather_for_sort(bool positions) {
   if (!only_arrays() || sorts_locally_) return gather(positions);
-  if (positions) gather(particles_.position);
+  if (positions) gather(particles_.position());
 }
 
 void Domain::migrate(const std::uint32_t* order) {
   if (!only_arrays() || sorts_locally_) return;
   ParticleBuffers& p = particles_;
-  const SharedArray arrays[] = {{p.velocity.data(), sizeof(Real4), p.size()},
-                                {p.image.data(), sizeof(Image), p.size()}};
+  const SharedArray arrays[] = {{p.velocity().data(), sizeof(Real4), p.size()},
+                                {p.image().data(), sizeof(Image), p.size()}};
   decomposition().migrate(arrays, order);
 }
 

@@ -23,20 +23,20 @@ Orientations::Orientations(const Device& device, const Configuration& c, Particl
     if (!(i[k].y > Real(0))) l[k].y = 0;
     if (!(i[k].z > Real(0))) l[k].z = 0;
   }
-  orientation = {device, std::span<const Real4>(q)};
-  angular_momentum = {device, std::span<const Real4>(l)};
-  moment = {device, std::span<const Real4>(i)};
-  torque = {device, std::int64_t(n)};
-  torque.zero();
+  orientation_ = {device, std::span<const Real4>(q)};
+  angular_momentum_ = {device, std::span<const Real4>(l)};
+  moment_ = {device, std::span<const Real4>(i)};
+  torque_ = {device, std::int64_t(n)};
+  torque_.zero();
   const auto moves = [&](Buffer<Real4>& array) {
     return extra.add(array.data(), sizeof(Real4), IndexedBy::memory);
   };
-  arrays_ = {moves(orientation), moves(angular_momentum), moves(moment), moves(torque)};
+  arrays_ = {moves(orientation_), moves(angular_momentum_), moves(moment_), moves(torque_)};
 }
 
 std::int64_t Orientations::degrees_of_freedom(const Buffer<std::uint32_t>& id,
                                               const GroupMask& group) const {
-  const auto moments = moment.to_host();
+  const auto moments = moment_.to_host();
   const auto ids = id.to_host();
   std::vector<std::uint8_t> member(moments.size(), 0);
   if (group) id.device().memory().copy_out(member.data(), group.value, member.size());
@@ -49,7 +49,7 @@ std::int64_t Orientations::degrees_of_freedom(const Buffer<std::uint32_t>& id,
 }
 
 void Orientations::put_into(Configuration& c, const std::vector<std::uint32_t>& id) const {
-  const auto q = orientation.to_host(), l = angular_momentum.to_host(), i = moment.to_host();
+  const auto q = orientation_.to_host(), l = angular_momentum_.to_host(), i = moment_.to_host();
   c.orientation.resize(id.size());
   c.angular_momentum.resize(id.size()), c.moment_of_inertia.resize(id.size());
   for (std::size_t k = 0; k < id.size(); ++k) {
@@ -73,24 +73,24 @@ void Orientations::state(Archive& archive, const std::vector<std::uint32_t>& id)
     for (std::size_t k = 0; k < id.size(); ++k) in_memory[k] = values[id[k]];
     array.assign(in_memory);
   };
-  by_id("orientation", orientation);
-  by_id("angular_momentum", angular_momentum);
-  by_id("torque", torque);
-  by_id("moment", moment);  // particles may be in another order in memory by now
+  by_id("orientation", orientation_);
+  by_id("angular_momentum", angular_momentum_);
+  by_id("torque", torque_);
+  by_id("moment", moment_);  // particles may be in another order in memory by now
   if (archive.is_saving()) return;
   const auto finite = [](const Real4& v) {
     return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z) && std::isfinite(v.w);
   };
-  for (const Real4& q : orientation.to_host()) {
+  for (const Real4& q : orientation_.to_host()) {
     const Real square = q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w;
     archive.require(std::abs(square - 1) < Real(1e-3), "orientation", "unit quaternions");
   }
-  for (const Real4& l : angular_momentum.to_host())
+  for (const Real4& l : angular_momentum_.to_host())
     archive.require(finite(l), "angular_momentum", "finite numbers");
-  for (const Real4& i : moment.to_host())
+  for (const Real4& i : moment_.to_host())
     archive.require(finite(i) && i.x >= 0 && i.y >= 0 && i.z >= 0, "moment",
                     "numbers that are not negative");
-  for (const Real4& t : torque.to_host()) archive.require(finite(t), "torque", "finite numbers");
+  for (const Real4& t : torque_.to_host()) archive.require(finite(t), "torque", "finite numbers");
 }
 
 }  // namespace perrin

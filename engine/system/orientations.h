@@ -21,6 +21,11 @@ PERRIN_HD double rotational_energy(const V& spin, const V& moment) {
   return of(spin.x, moment.x) + of(spin.y, moment.y) + of(spin.z, moment.z);
 }
 
+/// What a kernel sees of the arrays that only looks.
+struct ConstOrientationView {
+  const Real4 *orientation, *angular_momentum, *moment, *torque;
+};
+
 /// The arrays a kernel sees, by place in memory like those of a ParticleView.
 struct OrientationView {
   Real4* orientation;       // unit quaternion, from the particle's frame to space
@@ -28,6 +33,10 @@ struct OrientationView {
   const Real4* moment;      // of inertia, about the axes of that frame (mass length²); 0: the
                             // particle does not turn about this axis
   Real4* torque;            // in space (energy); w: not used
+
+  PERRIN_HD operator ConstOrientationView() const {
+    return {orientation, angular_momentum, moment, torque};
+  }
 };
 
 /// Of a system whose particles have them (Configuration::orientation). In two dimensions they turn
@@ -40,8 +49,18 @@ class Orientations {
   Orientations& operator=(const Orientations&) = delete;
 
   OrientationView view() {
-    return {orientation.data(), angular_momentum.data(), moment.data(), torque.data()};
+    return {orientation_.data(), angular_momentum_.data(), moment_.data(), torque_.data()};
   }
+  ConstOrientationView view() const {
+    return {orientation_.data(), angular_momentum_.data(), moment_.data(), torque_.data()};
+  }
+  Buffer<Real4>& orientation() { return orientation_; }
+  const Buffer<Real4>& orientation() const { return orientation_; }
+  Buffer<Real4>& angular_momentum() { return angular_momentum_; }
+  const Buffer<Real4>& angular_momentum() const { return angular_momentum_; }
+  const Buffer<Real4>& moment() const { return moment_; }
+  Buffer<Real4>& torque() { return torque_; }
+  const Buffer<Real4>& torque() const { return torque_; }
   /// Velocities that the rotation of these particles has: axes about which they have a moment of
   /// inertia. `id`: in memory order. Waits for the device.
   std::int64_t degrees_of_freedom(const Buffer<std::uint32_t>& id, const GroupMask& group) const;
@@ -50,9 +69,8 @@ class Orientations {
   /// By id.
   void state(Archive& archive, const std::vector<std::uint32_t>& id);
 
-  Buffer<Real4> orientation, angular_momentum, moment, torque;
-
  private:
+  Buffer<Real4> orientation_, angular_momentum_, moment_, torque_;
   std::array<std::shared_ptr<const ParticleArrays::Array>, 4> arrays_;
 };
 

@@ -31,10 +31,10 @@ class ParticleArray {
   ParticleArray(Particles& particles, IndexedBy by)
       : particles_(&particles),
         own_(particles.device(), particles.size()),
-        array_(particles.extra.add(own_.data(), sizeof(T), by)) {}
+        array_(particles.extra().add(own_.data(), sizeof(T), by)) {}
   /// Of elements by id that another object keeps, as long as this one lives.
   ParticleArray(Particles& particles, T* elements)
-      : particles_(&particles), array_(particles.extra.add(elements, sizeof(T), IndexedBy::id)) {}
+      : particles_(&particles), array_(particles.extra().add(elements, sizeof(T), IndexedBy::id)) {}
 
   /// False: of no particles; data() is then nullptr.
   explicit operator bool() const { return array_ != nullptr; }

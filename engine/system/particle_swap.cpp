@@ -78,9 +78,10 @@ void swap_particles(std::span<const ParticleSwap> swaps) {
   for (const auto& [a, b, into_a, into_b] : swaps) {
     PERRIN_ASSERT(a->size() == b->size());
     particles.push_back({a->view(), b->view(), into_a, into_b});
-    if (a->orientations && b->orientations)
-      orientations.push_back({a->size(), a->index.data(), b->index.data(), a->orientations->view(),
-                              b->orientations->view(), into_a, into_b});
+    if (a->orientations() && b->orientations())
+      orientations.push_back({a->size(), a->index().data(), b->index().data(),
+                              a->orientations()->view(), b->orientations()->view(), into_a,
+                              into_b});
   }
   if (swaps.empty()) return;
   const Device& device = swaps.front().a->device();

@@ -11,8 +11,10 @@
 #include "engine/system/box_state.h"
 #include "engine/system/configuration.h"
 #include "engine/system/domain.h"
+#include "engine/system/memory_order.h"
 #include "engine/system/particle_arrays.h"
 #include "engine/system/particle_buffers.h"
+#include "engine/system/particle_properties.h"
 
 namespace perrin {
 
@@ -53,55 +55,34 @@ class Particles : public ParticleBuffers {
   ParticleView view();
   ConstParticleView view() const;
   /// Those that this process moves, and for which it computes forces (Domain::share()).
-  Share share() const { return domain.share(); }
+  Share share() const { return domain_.share(); }
   /// Particles in id order, back on the host. Positions are wrapped.
   Configuration configuration() const;
 
-  BoxState box_state;
-  const Box& box = box_state.host();  // as the host knows it
-  std::vector<std::string> types;
-  std::vector<double> charge, diameter;                   // by id, as read
-  Topology topology;                                      // by id
-  std::map<std::string, std::vector<double>> attributes;  // by id
-  std::vector<Group> groups;                              // of the job
-  ParticleArrays extra;         // that components keep (engine/system/particle_array.h)
-  Domain domain{*this, extra};  // what processes send one another of the particles
-  std::unique_ptr<Orientations> orientations;  // nullptr: particles have none
-
+  /// As the host knows it (BoxState::host()).
+  const Box& box() const { return box_state_.host(); }
+  BoxState& box_state() { return box_state_; }
+  const BoxState& box_state() const { return box_state_; }
   /// The metric of the box, for kernels.
-  Current<Metric> metric() const { return box_state.metric(); }
+  Current<Metric> metric() const { return box_state_.metric(); }
 
-  /// Reorders memory: new[i] = old[order[i]] for every array but the forces, which are computed
-  /// afresh after a reordering (order is on the device). `extra` follows. Device work only.
-  /// `positions` (size() elements, or nullptr) receives a copy of the positions in the new order.
-  void reorder(const Buffer<std::uint32_t>& order, Position* positions = nullptr);
+  /// What the job says of them by their ids.
+  const ParticleProperties& properties() const { return properties_; }
+  /// For who changes it while a job runs, and has all follow that have read it
+  /// (engine/dynamics/scheduled_changes.h).
+  ParticleProperties& change_properties() { return properties_; }
 
-  // For those who do the reordering themselves (CellSort).
-  /// Everything that moves when memory is reordered, but index and `extra`.
-  struct Arrays {
-    Position* position;
-    Real4* velocity;
-    Image* image;
-    std::uint32_t* id;
-
-    PERRIN_HD void copy(std::int64_t to, const Arrays& from, std::int64_t i) const {
-      position[to] = from.position[i];
-      velocity[to] = from.velocity[i];
-      image[to] = from.image[i];
-      id[to] = from.id[i];
-    }
-  };
-  Arrays arrays();
-  Arrays spare_arrays();  // room for a second set
-  /// Copies the spare arrays back at these places. `positions` as in reorder(). Device work.
-  void copy_back(Position* positions, const Share& places);
-  /// The spare arrays become the arrays; copy_back_buffers() must follow before anyone outside of
-  /// the steps of a recording looks (data() of the buffers has changed). Host only.
-  void swap_buffers();
-  /// If the buffers are swapped: copies them to where they were. Device work.
-  void copy_back_buffers();
-  /// What swap_buffers() has to be seen as after a recording was halted in the middle.
-  void assume_swapped(bool swapped);
+  /// That components keep (engine/system/particle_array.h).
+  ParticleArrays& extra() { return extra_; }
+  const ParticleArrays& extra() const { return extra_; }
+  /// What processes send one another of the particles.
+  Domain& domain() { return domain_; }
+  const Domain& domain() const { return domain_; }
+  /// nullptr: particles have none.
+  Orientations* orientations() { return orientations_.get(); }
+  const Orientations* orientations() const { return orientations_.get(); }
+  /// Which particle is where in memory, and how that is changed.
+  MemoryOrder& memory_order() { return memory_order_; }
 
   /// Everything by id, and which id is where in memory. Where the restored box is padded
   /// otherwise than this one, particles stay where they are in space.
@@ -110,14 +91,14 @@ class Particles : public ParticleBuffers {
   template <class T>
   std::vector<T> by_id(const Buffer<T>& array) const {
     const auto values = array.to_host();
-    const auto ids = id.to_host();
+    const auto ids = id().to_host();
     std::vector<T> sorted(values.size());
     for (std::size_t i = 0; i < values.size(); ++i) sorted[ids[i]] = values[i];
     return sorted;
   }
   template <class T>
   void assign_by_id(Buffer<T>& array, const std::vector<T>& values) {
-    const auto ids = id.to_host();
+    const auto ids = id().to_host();
     std::vector<T> in_memory(values.size());
     for (std::size_t i = 0; i < values.size(); ++i) in_memory[i] = values[ids[i]];
     array.assign(in_memory);
@@ -126,11 +107,13 @@ class Particles : public ParticleBuffers {
  private:
   void check_restored(Archive& archive, const std::vector<Position>& type_of,
                       const std::vector<Real4>& mass_of) const;
-  Buffer<Position> spare_position_;
-  Buffer<Real4> spare_velocity_;
-  Buffer<Image> spare_image_;
-  Buffer<std::uint32_t> spare_id_;
-  bool swapped_ = false;
+
+  BoxState box_state_;
+  ParticleProperties properties_;
+  ParticleArrays extra_;
+  Domain domain_{*this, extra_};
+  MemoryOrder memory_order_{*this, extra_};
+  std::unique_ptr<Orientations> orientations_;
 };
 
 /// Throws UserError unless a record of a checkpoint is of as many particles as there are.

@@ -21,11 +21,13 @@ class Partners {
   Partners(const Device& device, std::size_t particles, const Topology& topology);
   View view() const { return {begin_.data(), partner_.data()}; }
   /// Partners are to be looked for up to here (length).
-  double reach = 0;
+  double reach() const { return reach_; }
+  void set_reach(double reach) { reach_ = reach; }
 
  private:
   Buffer<std::int64_t> begin_;
   Buffer<std::uint32_t> partner_;
+  double reach_ = 0;
 };
 
 /// The longest distance between a particle and a partner. `position` is by place in memory, `index`

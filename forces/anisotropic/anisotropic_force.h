@@ -117,13 +117,13 @@ class AnisotropicForce final : public Force {
   }
 
   void compute(StepContext& s, const ForceOutput& output) override {
-    s.particles.domain.gather(s.particles.orientations->orientation);  // of ghosts
-    if (!output.energy) return pair_loop(name_, *s.neighbors, body<false>(s, output));
-    pair_loop(name_, *s.neighbors, body<true>(s, output));
+    s.particles().domain().gather(s.particles().orientations()->orientation());  // of ghosts
+    if (!output.energy) return pair_loop(name_, *s.neighbors(), body<false>(s, output));
+    pair_loop(name_, *s.neighbors(), body<true>(s, output));
     if (output.torque == nullptr) return;
     auto torques = body<false>(s, output);
     torques.torque_alone = true;
-    pair_loop(name_, *s.neighbors, torques);
+    pair_loop(name_, *s.neighbors(), torques);
   }
   void compute_trials(StepContext& s, const TrialMoves& trials) override {
     trial_loop(name_, s, trials, detail::AnisotropicTrial<E>{body<true>(s, {})});
@@ -132,11 +132,11 @@ class AnisotropicForce final : public Force {
  private:
   template <bool Energy>
   detail::AnisotropicBody<E, Energy> body(StepContext& s, const ForceOutput& output) const {
-    return {s.particles.position.data(),
-            s.particles.orientations->orientation.data(),
+    return {s.particles().position().data(),
+            s.particles().orientations()->orientation().data(),
             table_.data(),
             types_,
-            s.particles.size(),
+            s.particles().size(),
             output,
             shift_};
   }

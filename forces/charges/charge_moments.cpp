@@ -120,7 +120,7 @@ void ChargeMoments::compute(StepContext& s, const AttributeView<1>& charge,
   added.add = true;
   for_each_particle(
       "net charge and dipole", s, added,
-      MomentTerms{s.particles.view(), charge, moments_.data(), s.particles.box_state.data(),
+      MomentTerms{s.particles().view(), charge, moments_.data(), s.particles().box_state().data(),
                   terms_.slab.value_or(1), terms_.background ? of_background : 0, of_dipole(),
                   terms_.slab.has_value(), added});
 }
@@ -133,9 +133,9 @@ double ChargeMoments::of_dipole() const {
 
 void ChargeMoments::sum_up(StepContext& s, const AttributeView<1>& charge) {
   if (moments_.size() == 0) moments_ = {s.device(), 2}, scratch_ = {s.device(), sum_chunks};
-  const ParticleView particles = s.particles.view();
+  const ParticleView particles = s.particles().view();
   sum(s.device(), "moments of charges", particles.n,
-      AddMoments{particles, charge, s.particles.box_state.data()}, scratch_, moments_.data());
+      AddMoments{particles, charge, s.particles().box_state().data()}, scratch_, moments_.data());
 }
 
 void ChargeMoments::begin_trials(StepContext& s, const AttributeView<1>& charge) {
@@ -146,7 +146,7 @@ void ChargeMoments::add_change(StepContext& s, const AttributeView<1>& charge,
                                const TrialMoves& trials) {
   if (!depends_on_dipole()) return;
   for_each(s.device(), "dipole of a trial move", 1,
-           ChangeOfMoments{trials.move, trials.count, charge, s.particles.box_state.data(),
+           ChangeOfMoments{trials.move, trials.count, charge, s.particles().box_state().data(),
                            terms_.slab.value_or(1), of_dipole(), terms_.slab.has_value(),
                            moments_.data(), trials.change});
 }
@@ -154,7 +154,7 @@ void ChargeMoments::add_change(StepContext& s, const AttributeView<1>& charge,
 void ChargeMoments::follow_trial(StepContext& s, const TrialMoves& trials) {
   if (!depends_on_dipole()) return;
   for_each(s.device(), "dipole follows a trial move", 1,
-           FollowMoments{trials, s.particles.position.data(), moments_.data()});
+           FollowMoments{trials, s.particles().position().data(), moments_.data()});
 }
 
 }  // namespace perrin

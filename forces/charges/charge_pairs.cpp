@@ -259,10 +259,10 @@ ForceTraits ChargePairs::traits() const {
 template <bool Energy, bool Smeared>
 ChargeBody<Energy, Smeared> ChargePairs::body(const StepContext& s, const ForceOutput& output,
                                               const AttributeView<1>& charge) const {
-  return {s.particles.position.data(),
+  return {s.particles().position().data(),
           cutoff2_.data(),
           types_,
-          s.particles.size(),
+          s.particles().size(),
           output,
           charge,
           ChargeCoefficients<Real, Smeared>(law_)};
@@ -279,16 +279,16 @@ void ChargePairs::compute(StepContext& s, const ForceOutput& output) {
   const AttributeView<1> charge = words_.view<1>(s);
   if (series_ && !output.energy) {
     const double c2 = law_.cutoff * law_.cutoff;
-    pair_loop(
-        "charges", *s.neighbors,
-        EwaldPairBody{Real(c2), Real(law_.constant), s.particles.size(), output, charge, *series_});
+    pair_loop("charges", *s.neighbors(),
+              EwaldPairBody{Real(c2), Real(law_.constant), s.particles().size(), output, charge,
+                            *series_});
     return correct(s, output, charge);
   }
   const auto run = [&]<bool Smeared>() {
     if (output.energy)
-      pair_loop("charges", *s.neighbors, body<true, Smeared>(s, output, charge));
+      pair_loop("charges", *s.neighbors(), body<true, Smeared>(s, output, charge));
     else
-      pair_loop("charges", *s.neighbors, body<false, Smeared>(s, output, charge));
+      pair_loop("charges", *s.neighbors(), body<false, Smeared>(s, output, charge));
   };
   law_.smearing ? run.operator()<true>() : run.operator()<false>();
   correct(s, output, charge);
@@ -297,7 +297,7 @@ void ChargePairs::compute(StepContext& s, const ForceOutput& output) {
 void ChargePairs::correct(StepContext& s, const ForceOutput& output,
                           const AttributeView<1>& charge) {
   const ExclusionView excluded =
-      law_.corrects_excluded ? s.neighbors->exclusions() : ExclusionView{};
+      law_.corrects_excluded ? s.neighbors()->exclusions() : ExclusionView{};
   if (!excluded && (law_.self == 0 || !output.energy)) return;
   const double range = law_.excluded_range > 0 ? law_.excluded_range : law_.cutoff;
   ForceOutput added = output;
@@ -307,10 +307,10 @@ void ChargePairs::correct(StepContext& s, const ForceOutput& output,
   const auto run = [&]<bool Flat>() {
     for_each_particle(
         "corrections of charges", s, added,
-        CorrectCharges<Flat>{s.particles.view(), s.particles.metric(), BondVector(s.particles.box),
-                             excluded, charge, excluded ? words_.by_id(s) : nullptr,
-                             ChargeCoefficients<double>(law_), beyond_, range * range, law_.self,
-                             added});
+        CorrectCharges<Flat>{s.particles().view(), s.particles().metric(),
+                             BondVector(s.particles().box()), excluded, charge,
+                             excluded ? words_.by_id(s) : nullptr, ChargeCoefficients<double>(law_),
+                             beyond_, range * range, law_.self, added});
   };
   beyond_.flat ? run.operator()<true>() : run.operator()<false>();
 }
@@ -329,13 +329,13 @@ void ChargePairs::compute_trials(StepContext& s, const TrialMoves& trials) {
 void ChargePairs::correct_trials(StepContext& s, const TrialMoves& trials,
                                  const AttributeView<1>& charge) {
   const ExclusionView excluded =
-      law_.corrects_excluded ? s.neighbors->exclusions() : ExclusionView{};
+      law_.corrects_excluded ? s.neighbors()->exclusions() : ExclusionView{};
   if (!excluded) return;
   const double range = law_.excluded_range > 0 ? law_.excluded_range : law_.cutoff;
   const auto run = [&]<bool Flat>() {
     for_each(s.device(), "excluded charges of trial moves", trials.count,
-             CorrectTrials<Flat>{trials, s.particles.view(), s.particles.box.metric(),
-                                 BondVector(s.particles.box), excluded, charge, words_.by_id(s),
+             CorrectTrials<Flat>{trials, s.particles().view(), s.particles().box().metric(),
+                                 BondVector(s.particles().box()), excluded, charge, words_.by_id(s),
                                  ChargeCoefficients<double>(law_), beyond_, range * range});
   };
   beyond_.flat ? run.operator()<true>() : run.operator()<false>();

@@ -133,26 +133,27 @@ DipoleSum::DipoleSum(const Device& device, const EwaldTerms& terms,
 Waves DipoleSum::structure_factors(StepContext& s) {
   const Waves waves = waves_.update(s);
   const Device& device = s.device();
-  const std::int64_t n = s.particles.size(), room = with_lanes(n);
+  const std::int64_t n = s.particles().size(), room = with_lanes(n);
   if (place_.size() != 3 * room) place_ = {device, 3 * room}, moment_ = {device, 3 * room};
   const Dipoles dipoles{{room, n, place_.data(), 0}, moment_.data()};
-  for_each(device, "dipoles", n,
-           PackDipoles{s.particles.position.data(), s.particles.orientations->orientation.data(),
-                       moment_of_.data(), dipoles});
+  for_each(
+      device, "dipoles", n,
+      PackDipoles{s.particles().position().data(),
+                  s.particles().orientations()->orientation().data(), moment_of_.data(), dipoles});
   sum_waves(device, waves, dipoles);
   return waves;
 }
 
 void DipoleSum::moment_of_all(StepContext& s, Vec3<double>* result) {
   if (scratch_.size() == 0) scratch_ = {s.device(), sum_chunks};
-  const std::int64_t n = s.particles.size();
+  const std::int64_t n = s.particles().size();
   const Dipoles dipoles{{with_lanes(n), n, place_.data(), 0}, moment_.data()};
   sum<Vec3<double>>(s.device(), "moment of dipoles", n, AddMoment{dipoles}, scratch_, result);
 }
 
 void DipoleSum::compute(StepContext& s, const ForceOutput& output) {
   const Waves waves = structure_factors(s);
-  const std::int64_t n = s.particles.size();
+  const std::int64_t n = s.particles().size();
   const Dipoles dipoles{{with_lanes(n), n, place_.data(), 0}, moment_.data()};
   const EwaldTerms& terms = waves_.terms();
   const double surface = of_surface();
@@ -170,7 +171,7 @@ void DipoleSum::compute(StepContext& s, const ForceOutput& output) {
     add_forces(s, DipoleForces<Energy>{waves, dipoles, Real(quarter),
                                        Real(terms.constant * self_energy(terms.parameters)),
                                        Real(beyond), added, n, surface > 0 ? all_.data() : nullptr,
-                                       surface, s.particles.box_state.data()});
+                                       surface, s.particles().box_state().data()});
   };
   output.energy ? run.operator()<true>() : run.operator()<false>();
 }

@@ -139,23 +139,24 @@ void DipoleTrials::begin_trials(StepContext& s) {
 }
 
 void DipoleTrials::add_change(StepContext& s, const TrialMoves& trials) {
-  const MovedDipoles moved{s.particles.position.data(),
-                           s.particles.orientations->orientation.data(), sum_.moments(),
+  const MovedDipoles moved{s.particles().position().data(),
+                           s.particles().orientations()->orientation().data(), sum_.moments(),
                            trials.turn, trials.together};
   for_each(s.device(), "moment of a trial move", 1,
-           NoteTrial{trials, moved, moment_.data(), sum_.of_surface() / s.particles.box.volume(),
-                     orientation_.data()});
+           NoteTrial{trials, moved, moment_.data(),
+                     sum_.of_surface() / s.particles().box().volume(), orientation_.data()});
   waves_->add_change(s.device(), trials, moved, 0);
-  const ExclusionView excluded = s.neighbors->exclusions();
+  const ExclusionView excluded = s.neighbors()->exclusions();
   if (!excluded) return;
-  for_each(s.device(), "excluded dipoles of trial moves", trials.count,
-           CorrectTrials{trials, moved, s.particles.box.metric(), BondVector(s.particles.box),
-                         excluded, s.particles.view().index, ExcludedDipoles::of(sum_.terms())});
+  for_each(
+      s.device(), "excluded dipoles of trial moves", trials.count,
+      CorrectTrials{trials, moved, s.particles().box().metric(), BondVector(s.particles().box()),
+                    excluded, s.particles().view().index, ExcludedDipoles::of(sum_.terms())});
 }
 
 void DipoleTrials::follow_trial(StepContext& s, const TrialMoves& trials) {
-  const WasMade made{trials, s.particles.position.data(),
-                     s.particles.orientations->orientation.data(), orientation_.data()};
+  const WasMade made{trials, s.particles().position().data(),
+                     s.particles().orientations()->orientation().data(), orientation_.data()};
   waves_->follow(s.device(), made);
   for_each(s.device(), "moment follows a trial move", 1, FollowMoment{made, moment_.data()});
 }

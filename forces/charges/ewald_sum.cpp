@@ -94,18 +94,18 @@ std::uint64_t EwaldSum::slab_ratio(const Box& box) const {
 Waves EwaldSum::structure_factors(StepContext& s, const AttributeView<1>& charge) {
   const Waves waves = waves_.update(s);
   const Device& device = s.device();
-  const std::int64_t n = s.particles.size(), room = with_lanes(n);
+  const std::int64_t n = s.particles().size(), room = with_lanes(n);
   if (charge_.size() != room) place_ = {device, 3 * room}, charge_ = {device, room};
-  const Charges charges{{room, n, place_.data(), slab_ratio(s.particles.box)}, charge_.data()};
-  for_each(device, "charges", n, PackCharges{s.particles.position.data(), charge, charges});
+  const Charges charges{{room, n, place_.data(), slab_ratio(s.particles().box())}, charge_.data()};
+  for_each(device, "charges", n, PackCharges{s.particles().position().data(), charge, charges});
   sum_waves(device, waves, charges);
   return waves;
 }
 
 void EwaldSum::compute(StepContext& s, const AttributeView<1>& charge, const ForceOutput& output) {
   const Waves waves = structure_factors(s, charge);
-  const std::int64_t n = s.particles.size();
-  const Charges charges{{charge_.size(), n, place_.data(), slab_ratio(s.particles.box)},
+  const std::int64_t n = s.particles().size();
+  const Charges charges{{charge_.size(), n, place_.data(), slab_ratio(s.particles().box())},
                         charge_.data()};
   const auto [splitting, k_max] = terms().parameters;
   const double half = 1 / (2 * splitting), x = k_max * half;

@@ -42,11 +42,12 @@ void EwaldTrials::add_change(StepContext& s, const TrialMoves& trials) {
   const AttributeView<1> charge = pairs_.trial_charges(s);
   pairs_.correct_trials(s, trials, charge);
   moments_.add_change(s, charge, trials);
-  waves_->add_change(s.device(), trials, MovedCharges{charge}, sum_.slab_ratio(s.particles.box));
+  waves_->add_change(s.device(), trials, MovedCharges{charge},
+                     sum_.slab_ratio(s.particles().box()));
 }
 
 void EwaldTrials::follow_trial(StepContext& s, const TrialMoves& trials) {
-  waves_->follow(s.device(), WasMade{trials, s.particles.position.data()});
+  waves_->follow(s.device(), WasMade{trials, s.particles().position().data()});
   moments_.follow_trial(s, trials);
 }
 

@@ -24,8 +24,8 @@ constexpr double most_waves = 2e7;
 /// `place`: of each source, in the memory of the particles.
 PeriodicSources sources_of(StepContext& context, const MeasuredSum& sum,
                            std::vector<std::size_t>& place) {
-  const ParticleView p = context.particles.view();
-  const Box& box = context.particles.box;
+  const ParticleView p = context.particles().view();
+  const Box& box = context.particles().box();
   PeriodicSources s;
   s.cell = repeated_cell(box, sum.terms.slab.value_or(1));
   s.cell.periodic = {true, true, true};
@@ -42,7 +42,7 @@ PeriodicSources sources_of(StepContext& context, const MeasuredSum& sum,
     sum.charge.empty() ? s.moment.push_back(sum.moment[i]) : s.charge.push_back(sum.charge[i]);
   }
   const ExclusionView excluded =
-      context.neighbors ? context.neighbors->exclusions() : ExclusionView{};
+      context.neighbors() ? context.neighbors()->exclusions() : ExclusionView{};
   for (std::size_t k = 0; excluded && k < place.size(); ++k) {
     const std::uint32_t id = p.id[place[k]];
     for (std::uint32_t e = excluded.begin[id]; e < excluded.begin[id + 1]; ++e) {
@@ -90,8 +90,8 @@ MeasuredError measure_error(StepContext& context, Force& force, const MeasuredSu
   terms.parameters = exact_parameters(sum, sources);
   const std::vector<Vec3<double>> exact = exact_forces(sources, terms);
 
-  Buffer<Real4> found(context.device(), context.particles.size());
-  Buffer<Real4> torque(context.device(), force.traits().torques ? context.particles.size() : 0);
+  Buffer<Real4> found(context.device(), context.particles().size());
+  Buffer<Real4> torque(context.device(), force.traits().torques ? context.particles().size() : 0);
   ForceOutput output{found.data(), nullptr, false, false};
   if (force.traits().torques) output.torque = torque.data();
   force.act(context, output);

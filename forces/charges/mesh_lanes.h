@@ -147,7 +147,7 @@ inline void spread_by_lanes(const Device& device, std::int64_t n, const Spread& 
 template <class Body>
 void gather_by_lanes(const char* name, StepContext& s, const ForceOutput& output,
                      const Body& body) {
-  const Share share = s.particles.share();
+  const Share share = s.particles().share();
   const std::int64_t n = output.places ? output.count : share.size();
   with_order(body.points.order, [&](auto order) {
     for_each(s.device(), name, lanes * n,

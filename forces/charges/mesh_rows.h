@@ -195,7 +195,7 @@ inline void spread_by_rows(const Device& device, const Share& share, const Sprea
 /// As for_each_particle().
 template <class Body>
 void gather_by_rows(StepContext& s, const ForceOutput& output, const Body& body) {
-  const Share share = s.particles.share();
+  const Share share = s.particles().share();
   const std::int64_t n = output.places ? output.count : share.size();
   with_order(body.points.order, [&](auto order) {
     for_rows(s.device(), {0, n}, GatherByRows<order(), Body>{body, output.places, share.begin});

@@ -81,7 +81,7 @@ Points MeshSum::points(const Device& device) const {
 /// In the box as it is.
 void MeshSum::weigh(StepContext& s, bool energy) {
   const Device& device = s.device();
-  BoxState& box = s.particles.box_state;
+  BoxState& box = s.particles().box_state();
   const Points points = this->points(device);
   const double quarter = 1 / (4 * terms_.parameters.splitting * terms_.parameters.splitting);
   const bool device_knows = device.is_cuda() && box.moves();  // and the host does not
@@ -116,7 +116,7 @@ void MeshSum::begin_exchange(StepContext& s, const ForceOutput& output, const Sp
   if (!exchange_.several()) return;
   const std::int64_t nx = mesh_.size[0];
   std::vector<char> first(std::size_t(nx), 0), around(std::size_t(nx), 0);
-  const Share own = s.particles.share();
+  const Share own = s.particles().share();
   for (std::int64_t i = own.begin; i < own.end; ++i)
     first[std::size_t((std::uint64_t(body.position[i].x) * std::uint64_t(nx)) >> 32)] = 1;
   for (std::int64_t x = 0; x < nx; ++x)
@@ -128,7 +128,7 @@ void MeshSum::begin_exchange(StepContext& s, const ForceOutput& output, const Sp
 
 void MeshSum::spread(StepContext& s, const Spread& body) {
   const Device& device = s.device();
-  const std::int64_t n = s.particles.size();
+  const std::int64_t n = s.particles().size();
 #ifdef __CUDACC__
   if (device.is_cuda()) {
     for_each(device, "clear the mesh", body.points.room(), Clear{fixed_.data()});
@@ -140,7 +140,7 @@ void MeshSum::spread(StepContext& s, const Spread& body) {
     for (int copy = 0; exchange_.touches(x) && copy < copies_; ++copy)
       for_each(device, "clear the mesh", plane,
                Clear{fixed_.data() + copy * body.points.room() + x * plane});
-  spread_by_rows(device, exchange_.several() ? s.particles.share() : Share{0, n}, body, copies_);
+  spread_by_rows(device, exchange_.several() ? s.particles().share() : Share{0, n}, body, copies_);
   exchange_.collect(fixed_.data(), plane, copies_, body.points.room());
 }
 
@@ -168,12 +168,12 @@ void MeshSum::compute(StepContext& s, const AttributeView<1>& charge, const Forc
   if (exchange_.several() && device.halt().skipping()) return;
   weigh(s, output.energy);
   const Points points = this->points(device);
-  const std::int64_t n = s.particles.size();
-  const Position* const position = s.particles.position.data();
-  const std::uint64_t ratio = terms_.slab
-                                  ? std::uint64_t(std::llround((1 + 2 * s.particles.box.padding.z) /
-                                                               *terms_.slab * 2147483648.0))
-                                  : 0;
+  const std::int64_t n = s.particles().size();
+  const Position* const position = s.particles().position().data();
+  const std::uint64_t ratio =
+      terms_.slab ? std::uint64_t(std::llround((1 + 2 * s.particles().box().padding.z) /
+                                               *terms_.slab * 2147483648.0))
+                  : 0;
   const Spread charges{position,     charge,    points,
                        ratio,        1 / unit_, !device.is_cuda() && device.threads() == 1,
                        fixed_.data()};

@@ -201,7 +201,7 @@ template <class Forces>
 void add_forces(StepContext& s, const Forces& forces) {
   const Device& device = s.device();
   if (device.halt().skipping()) return;
-  const Share share = s.particles.share();
+  const Share share = s.particles().share();
 #ifdef __CUDACC__
   if (device.is_cuda()) {
     constexpr std::int64_t of_block = threads_of_forces / 32;

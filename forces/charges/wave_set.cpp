@@ -45,7 +45,7 @@ struct Weigh {
 }  // namespace
 
 void WaveSet::list(StepContext& s) {
-  const Box& given = s.particles.box_state.given();
+  const Box& given = s.particles().box_state().given();
   if (n_ > 0 && given == listed_for_) return;
   const Device& device = s.device();
   listed_for_ = given;
@@ -75,7 +75,7 @@ void WaveSet::list(StepContext& s) {
 
 waves::Waves WaveSet::update(StepContext& s) {
   list(s);
-  BoxState& box = s.particles.box_state;
+  BoxState& box = s.particles().box_state();
   const bool changes = box.moves() || box.host() != listed_for_;
   const std::int64_t room = vector_.size() / 4;
   if (!weighed_ || changes) {

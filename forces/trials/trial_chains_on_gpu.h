@@ -464,14 +464,14 @@ template <class Body>
 void launch_trial_chains(const char* name, StepContext& s, const TrialChains& chains,
                          const Body& body) {
   const Device& device = s.device();
-  const ExclusionView exclusions = s.neighbors->exclusions();
-  const TrialStage stage(device, chains, s.particles.box, s.particles.size(),
+  const ExclusionView exclusions = s.neighbors()->exclusions();
+  const TrialStage stage(device, chains, s.particles().box(), s.particles().size(),
                          ChainsOfCell<Body>::extra_bytes, !exclusions);
   const std::int64_t groups = stage.groups();
   const auto blocks = unsigned((chains.cells.active() + groups - 1) / groups);
   launch_early(device, name, dim3(blocks), dim3(trial_block), stage.groups() * stage.bytes,
-               trial_chain_kernel<Body>, body, chains, s.particles.metric().kept, exclusions, stage,
-               static_cast<const std::uint32_t*>(device.halt().word()));
+               trial_chain_kernel<Body>, body, chains, s.particles().metric().kept, exclusions,
+               stage, static_cast<const std::uint32_t*>(device.halt().word()));
 }
 #endif
 

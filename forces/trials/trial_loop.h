@@ -16,8 +16,8 @@ template <class Body>
 void trial_loop(const char* name, StepContext& s, const TrialMoves& trials, const Body& body) {
   const Device& device = s.device();
   if (device.halt().skipping()) return;
-  const Current<Metric> metric = s.particles.metric();
-  const ExclusionView exclusions = s.neighbors->exclusions();
+  const Current<Metric> metric = s.particles().metric();
+  const ExclusionView exclusions = s.neighbors()->exclusions();
   const std::int64_t n = trials.count;
 #ifdef __CUDACC__
   if (device.is_cuda()) {
@@ -46,8 +46,8 @@ void trial_chain_loop([[maybe_unused]] const char* name, StepContext& s, const T
     return;
   }
 #endif
-  const detail::ChainsOnCpu<Body> chain{body, chains, *s.particles.metric(),
-                                        s.neighbors->exclusions()};
+  const detail::ChainsOnCpu<Body> chain{body, chains, *s.particles().metric(),
+                                        s.neighbors()->exclusions()};
   for_tasks(device, chains.cells.active(),
             [&](std::int64_t k, int) { run_range(chain, k, k + 1); });
 }

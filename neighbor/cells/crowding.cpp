@@ -45,11 +45,11 @@ double padded_volume(const Box& box) {
 double Crowding::particles() const { return std::accumulate(by_type.begin(), by_type.end(), 0.0); }
 
 Crowding measure_crowding(const Particles& particles, double reach) {
-  const Box& box = particles.box;
-  const auto positions = particles.position.to_host();
+  const Box& box = particles.box();
+  const auto positions = particles.position().to_host();
   const auto n = std::int64_t(positions.size());
   Crowding crowding{double(n) / padded_volume(box), 1, {}};
-  crowding.by_type.assign(std::max<std::size_t>(1, particles.types.size()), 0);
+  crowding.by_type.assign(std::max<std::size_t>(1, particles.properties().types.size()), 0);
   for (const Position& p : positions) {
     if (p.type() >= crowding.by_type.size()) crowding.by_type.resize(p.type() + 1);
     ++crowding.by_type[p.type()];
@@ -60,7 +60,7 @@ Crowding measure_crowding(const Particles& particles, double reach) {
   const auto cells = std::int64_t(grid.cells.x) * grid.cells.y * grid.cells.z;
   double folded = padded_volume(box);  // of the folded box
   for (int axis = 0; axis < 3; ++axis) folded = std::ldexp(folded, -grid.fold[axis]);
-  const auto index = particles.index.to_host();
+  const auto index = particles.index().to_host();
   std::int64_t samples = 0;
   const double pairs = pairs_sharing(positions.data(), index.data(), n, stride, grid, samples);
   if (samples < 2) return crowding;

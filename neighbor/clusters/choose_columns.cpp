@@ -19,10 +19,10 @@ struct Samples {
   template <class F>
   void each(const F& f) const {
     const Share own = apart ? particles.share() : Share{0, n};
-    const std::uint32_t *index = particles.index.data(), *id = particles.id.data();
+    const std::uint32_t *index = particles.index().data(), *id = particles.id().data();
     for (std::int64_t k = 0; k < n; k += stride) {
       const std::int64_t i = index[k];
-      if (i >= own.begin && i < own.end && id[i] == k) f(particles.position.data()[i]);
+      if (i >= own.begin && i < own.end && id[i] == k) f(particles.position().data()[i]);
     }
   }
   /// What all processes have counted.
@@ -59,7 +59,7 @@ Vec3<double> taken_up(const Samples& samples) {
 /// The density around a particle, as measure_crowding() has it, from a coarser look.
 double quick_density(const Samples& samples, double reach) {
   const std::int64_t n = samples.n;
-  const Box& box = samples.particles.box;
+  const Box& box = samples.particles.box();
   const auto heights = box.padded_heights();
   const double limit = double(std::max<std::int64_t>(64, n));
   Vec3<std::int32_t> cells{};
@@ -89,7 +89,7 @@ double quick_density(const Samples& samples, double reach) {
 
 ColumnGrid choose_columns(const Particles& particles, int cluster_size, double reach, bool apart) {
   const Samples samples{particles, apart};
-  const Box& box = particles.box;
+  const Box& box = particles.box();
   const auto heights = box.padded_heights();
   ColumnGrid grid{};
   // Tasks divide the axis along which the system is longest; columns stand along the middle one,

@@ -152,15 +152,15 @@ struct MakeBoxes {
 void ClusterSet::cut(double reach, bool apart) {
   grid_ = choose_columns(*particles_, cluster_size, reach, apart);
   if (apart) {
-    const Partners* const partners = particles_->domain.partners();
-    known_.gather(*particles_, grid_, partners ? partners->reach : 0);
+    const Partners* const partners = particles_->domain().partners();
+    known_.gather(*particles_, grid_, partners ? partners->reach() : 0);
     sort_.sort(particles_->device(), known_.position(), known_.id(), known_.size(), grid_);
     cut_columns(known_.position(), reach);
     known_.put(*particles_, sort_.order().data());
   } else {
     sort_.sort(*particles_, grid_);
-    cut_columns(particles_->position.data(), reach);
-    particles_->reorder(sort_.order());
+    cut_columns(particles_->position().data(), reach);
+    particles_->memory_order().reorder(sort_.order());
   }
   find_places(apart);
   make_boxes();
@@ -171,7 +171,7 @@ void ClusterSet::cut_columns(const Position* position, double reach) {
   const ColumnGrid& grid = grid_;
   const auto columns = std::int64_t(grid.cells[0]) * grid.cells[1];
   ClusterCut rule{position, sort_.order().data(), {}};
-  const auto heights = particles_->box.padded_heights();
+  const auto heights = particles_->box().padded_heights();
   // Long enough for what sixteen particles need where it is dense; coordinates within a cluster
   // must stay short to be exact, and members must not come to be nearer to the origin's next image
   // when they move (by a quarter of the box at most, since the reach is below half of it).
@@ -241,21 +241,21 @@ void ClusterSet::make_boxes() {
     coordinates_ = {device, 3 * (lanes + lanes / 8)};
   }
   share_out(device, clusters, 64,
-            MakeBoxes{particles_->position.data(), places_.first.data(), places_.end.data(),
-                      particles_->box.metric(), grid_.axis[2], origin_.data(), low_.data(),
+            MakeBoxes{particles_->position().data(), places_.first.data(), places_.end.data(),
+                      particles_->box().metric(), grid_.axis[2], origin_.data(), low_.data(),
                       high_.data(), type_.data(), boxes_.data(), clusters});
   share_out(device, clusters, 64, LoadAll{loader(), coordinates_.data()});
   // Corners are sums of rounded numbers up to the size of the box.
-  const auto edges = particles_->box.edges();
+  const auto edges = particles_->box().edges();
   double size = 0;
   for (const auto& e : edges) size += std::abs(e.x) + std::abs(e.y) + std::abs(e.z);
-  for (int axis = 0; axis < 3; ++axis) size *= 1 + 2 * particles_->box.padding[axis];
+  for (int axis = 0; axis < 3; ++axis) size *= 1 + 2 * particles_->box().padding[axis];
   box_slack_ = Real(4 * size) * std::numeric_limits<Real>::epsilon();
 }
 
 ClusterBoxes ClusterSet::view() const {
   return {grid_,
-          particles_->box.metric(),
+          particles_->box().metric(),
           std::int64_t(size()),
           places_.first.data(),
           places_.end.data(),
@@ -273,15 +273,16 @@ std::uint32_t ClusterSet::column_of(std::uint32_t cluster) const {
 }
 
 std::uint32_t ClusterSet::cluster_of(std::uint32_t id) const {
-  const std::uint32_t place = particles_->index.data()[id];
+  const std::uint32_t place = particles_->index().data()[id];
   const bool known = layer_first_.empty() || known_.knows_place(place);
-  if (!known || particles_->id.data()[place] != id) return size();
+  if (!known || particles_->id().data()[place] != id) return size();
   return std::uint32_t(std::ranges::upper_bound(places_.end, place) - places_.end.begin());
 }
 
 detail::LoadCluster ClusterSet::loader() const {
-  return {particles_->position.data(), origin_.data(),           places_.first.data(),
-          places_.end.data(),          particles_->box.metric(), far_};
+  return {particles_->position().data(), origin_.data(),
+          places_.first.data(),          places_.end.data(),
+          particles_->box().metric(),    far_};
 }
 
 std::int64_t ClusterSet::bytes() const {

@@ -45,14 +45,15 @@ void ClusterList::build(const ListBuild& b) {
   const Device& device = particles_->device();
   // Of others a process need not know where they were.
   const Share kept = sorts_locally() ? particles_->share() : Share{0, particles_->size()};
-  for_each(device, "keep positions", kept, CopyPositions{b.reference, particles_->position.data()});
+  for_each(device, "keep positions", kept,
+           CopyPositions{b.reference, particles_->position().data()});
   for_each(device, "list built", 1, FinishBuild{b.flag, b.builds});
 }
 
 void ClusterList::build() {
   PERRIN_ASSERT(!particles_->device().is_cuda());
   if (particles_->size() == 0) return;
-  box_ = particles_->box;
+  box_ = particles_->box();
   clusters_.cut(reach_, sorts_locally());
   rows_.assign(std::size_t(clusters_.size()) * (cluster_size / 2), {});
   find_own();
@@ -71,10 +72,10 @@ void ClusterList::find_own() {
 /// Also of the clusters of partners.
 void ClusterList::need_partners(std::vector<unsigned char>& needed) {
   misses_partners_ = false;
-  const Partners* const partners = particles_->domain.partners();
+  const Partners* const partners = particles_->domain().partners();
   if (!partners) return;
   const Share own = particles_->share();
-  const std::uint32_t *id = particles_->id.data(), *index = particles_->index.data();
+  const std::uint32_t *id = particles_->id().data(), *index = particles_->index().data();
   const Partners::View all = partners->view();
   for (std::int64_t i = own.begin; i < own.end; ++i)
     for (std::int64_t k = all.begin[id[i]]; k < all.begin[id[i] + 1]; ++k) {
@@ -145,14 +146,14 @@ void ClusterList::find_entries() {
   find_types();
   const std::uint32_t clusters = clusters_.size();
   const double box_reach = reach_ + double(clusters_.box_slack());
-  const double height = particles_->box.padded_heights()[clusters_.grid().axis[2]];
+  const double height = particles_->box().padded_heights()[clusters_.grid().axis[2]];
   const ClusterSearch search{.clusters = clusters_.view(),
                              .reach2 = Real(reach_ * reach_),
                              .box_reach2 = Real(box_reach * box_reach),
                              .reach_w = std::int64_t(std::ceil(reach_ / height * 4294967296.0)),
                              .exclusions = exclusions_,
-                             .id = particles_->id.data(),
-                             .index = particles_->index.data(),
+                             .id = particles_->id().data(),
+                             .index = particles_->index().data(),
                              .rows = rows_.data(),
                              .own_begin = own_begin_,
                              .own_end = own_end_,
@@ -172,9 +173,9 @@ void ClusterList::find_entries() {
 }
 
 void ClusterList::follow_box(Real*) {
-  if (tasks_.empty() || particles_->box == box_) return;
+  if (tasks_.empty() || particles_->box() == box_) return;
   const Box before = box_;
-  box_ = particles_->box;
+  box_ = particles_->box();
   const auto fit = [&](std::int64_t t, int) {
     fit_entries(tasks_[std::size_t(t)], *lists_[std::size_t(t)], before);
   };

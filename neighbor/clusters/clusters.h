@@ -49,7 +49,7 @@ class ClusterList {
   /// Does each process sort its own particles?
   bool sorts_locally() const {
     return decomposition_of(particles_->device()).several() &&
-           particles_->domain.can_sort_locally();
+           particles_->domain().can_sort_locally();
   }
   /// Is a partner (Domain::partners()) of the own particles further away than is known here?
   bool misses_partners() const { return misses_partners_; }

@@ -48,7 +48,7 @@ ColumnSearch::ColumnSearch(const TraversalInput& input, bool from_middles)
       range_(input.ranges.longest()),
       columns_to_range_(input.settings.cells),
       sorted_(input.settings.interaction_sorting != "none"),
-      orthogonal_(input.particles.box.orthogonal()),
+      orthogonal_(input.particles.box().orthogonal()),
       from_middles_(from_middles) {
   choose_grid();
   choose_unit();
@@ -58,7 +58,7 @@ ColumnSearch::ColumnSearch(const TraversalInput& input, bool from_middles)
 }
 
 void ColumnSearch::follow_box(Real*) {
-  orthogonal_ = particles_->box.orthogonal();
+  orthogonal_ = particles_->box().orthogonal();
   choose_grid();
   choose_unit();
   sort_.sort(*particles_, grid_, sorted_);
@@ -67,7 +67,7 @@ void ColumnSearch::follow_box(Real*) {
 
 /// Columns along the longest edge, 1 or 2 to the range (0: chosen), cut into bins.
 void ColumnSearch::choose_grid() {
-  const Box& box = particles_->box;
+  const Box& box = particles_->box();
   const auto heights = box.padded_heights();
   int axes[3] = {0, 1, 2};
   const auto height = [&](int axis) { return axis < box.dimension ? heights[axis] : 0.0; };
@@ -99,7 +99,7 @@ void ColumnSearch::choose_grid() {
 /// Exact differences up to twice the range (members of a group are no further apart than the
 /// range); from the middle of a cell, as far as its corners and the range.
 void ColumnSearch::choose_unit() {
-  const Box& box = particles_->box;
+  const Box& box = particles_->box();
   const auto heights = box.padded_heights();
   const auto edges = box.edges();
   double corner = 0;  // of a cell, from the middle along one axis of space
@@ -139,7 +139,7 @@ void ColumnSearch::sort(const StepSort& step) {
   const std::int64_t n = particles_->size();
   sort_.sort(*particles_, grid_, sorted_);
   if (*now != 0) {
-    particles_->reorder(sort_.order());
+    particles_->memory_order().reorder(sort_.order());
     for_each(device, "order", n, Iota{sort_.order().data()});
     *step.builds += 1;
     *steps = *now = 0;
@@ -150,7 +150,7 @@ void ColumnSearch::sort(const StepSort& step) {
 void ColumnSearch::find_coordinates() {
   const auto& e = edge_;
   for_each(particles_->device(), "coordinates", particles_->size(),
-           Coordinates{particles_->position.data(), sort_.order().data(), grid_.axis[2],
+           Coordinates{particles_->position().data(), sort_.order().data(), grid_.axis[2],
                        edge_units(e.x.x), edge_units(e.y.x), edge_units(e.y.y), edge_units(e.z.x),
                        edge_units(e.z.y), edge_units(e.z.z), w_.data(), type_.data(), x_.data(),
                        y_.data(), z_.data()});
@@ -173,12 +173,12 @@ ColumnView ColumnSearch::view() const {
           x_.data(),
           y_.data(),
           z_.data(),
-          particles_->position.data(),
+          particles_->position().data(),
           {whole(edge_.x), whole(edge_.y), whole(edge_.z)},
           Real(unit_),
           Real(8 * range_),
-          particles_->id.data(),
-          particles_->index.data(),
+          particles_->id().data(),
+          particles_->index().data(),
           exclusions_,
           particles_->share()};
 }

@@ -45,7 +45,8 @@ struct SortedOrder {
 }  // namespace
 
 void ColumnSort::sort(const Particles& particles, const ColumnGrid& grid, bool along) {
-  const Sorted sorted{particles.position.data(), particles.index.data(), nullptr, particles.size()};
+  const Sorted sorted{particles.position().data(), particles.index().data(), nullptr,
+                      particles.size()};
   sort_into_bins(particles.device(), sorted, grid);
   if (along)
     sort_along(particles.device(), sorted, grid);

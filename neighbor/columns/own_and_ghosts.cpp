@@ -12,7 +12,7 @@ namespace perrin {
 void OwnAndGhosts::gather(const Particles& particles, const ColumnGrid& grid, double reach) {
   grid_ = grid;
   const double width =
-      particles.box.padded_heights()[grid.axis[0]] / double(std::max(1, grid.cells[0]));
+      particles.box().padded_heights()[grid.axis[0]] / double(std::max(1, grid.cells[0]));
   beside_ = std::max(grid.reach[0], std::int32_t(std::min(std::ceil(reach / width), 1e9)));
   count_layers(particles);
   mine_ = needed_by(particles.share());
@@ -37,7 +37,7 @@ void OwnAndGhosts::count_layers(const Particles& particles) {
     std::uint32_t* const count = part_count_.data() + std::size_t(part) * layers;
     const std::int64_t end = own.size() * (part + 1) / parts_;
     for (std::int64_t k = own.size() * part / parts_; k < end; ++k) {
-      const Position& p = particles.position.data()[own.begin + k];
+      const Position& p = particles.position().data()[own.begin + k];
       const std::int32_t layer = cell_along(fraction_along(p, grid_.axis[0]), grid_.cells[0]);
       layer_[std::size_t(k)] = layer;
       ++count[layer];
@@ -73,7 +73,7 @@ void OwnAndGhosts::travel(const Particles& particles) {
   const Device& device = particles.device();
   const Decomposition& decomposition = decomposition_of(device);
   const Share own = particles.share();
-  const ParticleArrays::Elements elements = particles.extra.elements();
+  const ParticleArrays::Elements elements = particles.extra().elements();
   element_bytes_ = elements.bytes();
   const std::size_t record = sizeof(Migrant) + element_bytes_;
   const auto layers = std::size_t(grid_.cells[0]);
@@ -103,8 +103,8 @@ void OwnAndGhosts::travel(const Particles& particles) {
     const std::int64_t end = own.size() * (part + 1) / parts_;
     for (std::int64_t k = own.size() * part / parts_; k < end; ++k) {
       const std::int64_t i = own.begin + k;
-      const Migrant t{particles.velocity.data()[i], particles.position.data()[i],
-                      particles.image.data()[i], particles.id.data()[i]};
+      const Migrant t{particles.velocity().data()[i], particles.position().data()[i],
+                      particles.image().data()[i], particles.id().data()[i]};
       for (const std::uint32_t p : who[std::size_t(layer_[std::size_t(k)])]) {
         const std::size_t next_one = at[p]++;
         if (p == me) {
@@ -134,7 +134,7 @@ void OwnAndGhosts::travel(const Particles& particles) {
 
 void OwnAndGhosts::put(Particles& particles, const std::uint32_t* order) const {
   const ParticleView to = particles.view();
-  const ParticleArrays::Elements elements = particles.extra.elements();
+  const ParticleArrays::Elements elements = particles.extra().elements();
   for_pieces(particles.device(), size(), 256, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t k = begin; k < end; ++k) {
       const std::size_t from = order[k];

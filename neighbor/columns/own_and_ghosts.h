@@ -70,8 +70,9 @@ class OwnAndGhosts {
   std::vector<Real4> velocity_;
   std::vector<Image> image_;
   std::vector<std::uint32_t> id_;
-  std::vector<unsigned char> elements_;  // of the arrays that go with particles (Particles::extra)
-  std::size_t element_bytes_ = 0;        // of one particle
+  std::vector<unsigned char>
+      elements_;                   // of the arrays that go with particles (Particles::extra())
+  std::size_t element_bytes_ = 0;  // of one particle
 };
 
 }  // namespace perrin

@@ -79,12 +79,12 @@ SmallRows SmallList::rows() const {
           .room = room_,
           .particles = particles_->size(),
           .own = particles_->share(),
-          .position = particles_->position.data(),
-          .id = particles_->id.data(),
+          .position = particles_->position().data(),
+          .id = particles_->id().data(),
           .metric = particles_->metric().kept,
           .reach2 = reach2_.data(),
           .longest = longest_,
-          .types = std::uint32_t(particles_->types.size()),
+          .types = std::uint32_t(particles_->properties().types.size()),
           .exclusions = exclusions_,
           .reference = build_.reference,
           .flag = build_.flag ? build_.flag : words_.data() + 2,
@@ -96,8 +96,8 @@ SmallRows SmallList::rows() const {
 void SmallList::build(const ListBuild& build) {
   const Device& device = particles_->device();
   build_ = build;
-  device.memory().copy(order_.data(), particles_->index.data(), std::size_t(order_.bytes()));
-  particles_->reorder(order_);
+  device.memory().copy(order_.data(), particles_->index().data(), std::size_t(order_.bytes()));
+  particles_->memory_order().reorder(order_);
   make_rows(device, rows());
 }
 

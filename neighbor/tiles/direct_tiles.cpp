@@ -18,7 +18,7 @@ TileBricks::Use use_for(const std::string& interaction_sorting) {
 
 DirectTiles::DirectTiles(const TraversalInput& input)
     : bricks_(input, use_for(input.settings.interaction_sorting)),
-      counts_(std::ranges::any_of(input.particles.types, is_absent)) {
+      counts_(std::ranges::any_of(input.particles.properties().types, is_absent)) {
   if (!fits()) return;
   if (bricks_.use() == TileBricks::Use::axes)
     orders_ = AxisOrders(input.particles, bricks_.geometry());

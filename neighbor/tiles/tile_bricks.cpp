@@ -125,7 +125,7 @@ TileBricks::TileBricks(const TraversalInput& input, Use use)
 
 /// Neighbours in both directions along an axis, and not beyond them.
 void TileBricks::require_three_cells(double reach) {
-  for (int axis = 0; axis < particles_->box.dimension; ++axis) {
+  for (int axis = 0; axis < particles_->box().dimension; ++axis) {
     fits_ = fits_ && geometry_.cells[axis] >= 3 && geometry_.reach[axis] == 1;
     least_[axis] = std::max(least_[axis], reach * geometry_.cells[axis] * (1 - 1e-8));
   }
@@ -173,15 +173,15 @@ void TileBricks::choose_capacities(double halo) {
   else
     halo_capacity_ = std::uint32_t(std::min(1.25 * halo + 64, n) + 31) / 32 * 32;
   const double volume =
-      particles_->box.dimension == 2 ? M_PI * reach_ * reach_ : 4.1888 * std::pow(reach_, 3);
+      particles_->box().dimension == 2 ? M_PI * reach_ * reach_ : 4.1888 * std::pow(reach_, 3);
   const double entries = std::min(n, density_ * volume);
   list_capacity_ = std::uint32_t(std::min(1.1 * entries + 12, n + 4) + row() - 1) / row() * row();
 }
 
 /// In a box that is nearly empty cells are wide, and coordinates in their tiles would be coarse.
 bool TileBricks::is_coarse() const {
-  const auto heights = particles_->box.padded_heights();
-  for (int axis = 0; axis < particles_->box.dimension; ++axis) {
+  const auto heights = particles_->box().padded_heights();
+  for (int axis = 0; axis < particles_->box().dimension; ++axis) {
     const double unit =
         geometry_.lengths ? 1.0 / geometry_.grid[axis] : ~geometry_.mask[axis] / 4294967296.0;
     if (heights[axis] * unit > 2e-6 * reach_) return true;
@@ -243,7 +243,7 @@ bool TileBricks::enlarge(std::uint32_t& halos) {
 
 bool TileBricks::sorts_locally() const {
   const Decomposition& decomposition = decomposition_of(particles_->device());
-  return decomposition.several() && particles_->domain.can_sort_locally() &&
+  return decomposition.several() && particles_->domain().can_sort_locally() &&
          decomposition.has_room_for_cells(geometry_.cell_count(), particles_->size());
 }
 
@@ -260,7 +260,7 @@ double TileBricks::largest_part() const {
 void TileBricks::follow_box(Real* limit2) {
   for_each(
       particles_->device(), "cells of the box", 1,
-      FollowBox{particles_->box_state.data(), geometry_, least_, most_, scale_.data(), limit2});
+      FollowBox{particles_->box_state().data(), geometry_, least_, most_, scale_.data(), limit2});
 }
 
 void TileBricks::require_cut() const {
@@ -281,8 +281,8 @@ TileSearch TileBricks::search(const std::uint32_t* cell_start) const {
           Real(reach_ * reach_),
           types_ > 0 ? reach2_.data() : nullptr,
           types_,
-          particles_->position.data(),
-          particles_->id.data(),
+          particles_->position().data(),
+          particles_->id().data(),
           cell_start,
           exclusions_,
           geometry_.is_general()};

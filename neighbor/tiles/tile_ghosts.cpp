@@ -139,10 +139,11 @@ __global__ void __launch_bounds__(find_block)
 /// As far as lists reach, and as far as partners in bonds are looked for, in cells.
 Vec3<std::int32_t> reach_of(const Particles& particles, const TileGeometry& geometry) {
   Vec3<std::int32_t> reach = geometry.reach;
-  if (!particles.domain.partners()) return reach;
-  const auto heights = particles.box.padded_heights();
+  if (!particles.domain().partners()) return reach;
+  const auto heights = particles.box().padded_heights();
   for (int axis = 0; axis < 3; ++axis) {
-    const double cells = particles.domain.partners()->reach / heights[axis] * geometry.cells[axis];
+    const double cells =
+        particles.domain().partners()->reach() / heights[axis] * geometry.cells[axis];
     const double all = geometry.cells[axis];
     reach[axis] = std::max(reach[axis], std::int32_t(std::ceil(std::min(cells, all))));
   }
@@ -249,12 +250,12 @@ void TileGhosts::find([[maybe_unused]] const std::uint32_t* cell_start,
 
 void TileGhosts::require_partners(const Particles& particles,
                                   const std::uint32_t* cell_start) const {
-  if (!particles.domain.partners()) return;
+  if (!particles.domain().partners()) return;
   const Share own = particles.share();
   for_each(
       device_, "partners are near", own,
-      RequirePartners{particles.domain.partners()->view(), particles.position.data(),
-                      particles.id.data(), particles.index.data(), cell_start, who_.data(),
+      RequirePartners{particles.domain().partners()->view(), particles.position().data(),
+                      particles.id().data(), particles.index().data(), cell_start, who_.data(),
                       geometry_, own, decomposition_of(device_).rank(), device_.halt().word()});
 }
 

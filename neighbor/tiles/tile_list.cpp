@@ -65,7 +65,7 @@ void TileList::build([[maybe_unused]] const ListBuild& build) {
   } else {
     sort_.count();
     sort_.sort(build.reference);
-    particles_->domain.migrate(sort_.order());
+    particles_->domain().migrate(sort_.order());
     if (decomposition_of(device).several()) {
       sort_.find_shares(ghosts_);
       ghosts_.find(sort_.cell_start(), particles_->size());

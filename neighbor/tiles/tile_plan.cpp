@@ -130,7 +130,7 @@ TileGeometry choose_tile_geometry(const Box& box, double reach, std::int64_t par
 
 double tile_list_cost(const Particles& particles, const Ranges& reaches, const Crowding& crowding,
                       int cells) {
-  const Box& box = particles.box;
+  const Box& box = particles.box();
   const double reach = reaches.longest(), most = crowding.particles();
   const TileGeometry g = choose_tile_geometry(
       box, reach, particles.size(),

@@ -17,7 +17,7 @@ struct CountCells {
 /// Moves every particle to where it belongs.
 struct MoveSorted {
   CellRank rank;
-  Particles::Arrays from, to;
+  MemoryOrder::Arrays from, to;
   std::uint32_t *index, *order;  // order: or nullptr
 
   PERRIN_HD void operator()(std::int64_t k) const {
@@ -54,29 +54,29 @@ TileSort::TileSort(Particles& particles, const TileGeometry& geometry)
 
 void TileSort::count() {
   for_each(particles_->device(), "count cells", particles_->size(),
-           CountCells{counter(), particles_->position.data()});
+           CountCells{counter(), particles_->position().data()});
 }
 
 void TileSort::into_spare_arrays() {
-  const bool order =
-      particles_->extra.any(IndexedBy::memory) || decomposition_of(particles_->device()).several();
+  const bool order = particles_->extra().any(IndexedBy::memory) ||
+                     decomposition_of(particles_->device()).several();
   cells_.distribute();
-  const Particles::Arrays from = particles_->arrays();
+  const MemoryOrder::Arrays from = particles_->memory_order().arrays();
   for_each(particles_->device(), "sort particles", particles_->size(),
            MoveSorted{cells_.rank(from.id, geometry_.sorted ? from.position : nullptr), from,
-                      particles_->spare_arrays(), particles_->index.data(),
+                      particles_->memory_order().spare_arrays(), particles_->index().data(),
                       order ? order_.data() : nullptr});
-  particles_->extra.reorder(order_.data(), particles_->spare_arrays().id);
+  particles_->extra().reorder(order_.data(), particles_->memory_order().spare_arrays().id);
 }
 
 void TileSort::sort(Position* positions) {
   into_spare_arrays();
-  particles_->copy_back(positions, {0, particles_->size()});
+  particles_->memory_order().copy_back(positions, {0, particles_->size()});
 }
 
 void TileSort::sort_exchanging() {
   into_spare_arrays();
-  particles_->swap_buffers();
+  particles_->memory_order().swap_buffers();
 }
 
 }  // namespace perrin

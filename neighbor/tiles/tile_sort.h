@@ -41,7 +41,7 @@ class TileSort {
   void count();
   /// `positions`: receives a copy of the sorted positions, or nullptr.
   void sort(Position* positions);
-  /// The same, leaving the buffers swapped (Particles::swap_buffers()).
+  /// The same, leaving the buffers swapped (MemoryOrder::swap_buffers()).
   void sort_exchanging();
   /// Each process sorts the particles that it takes care of, and with them those that its tiles
   /// look at; afterwards it has these, at the places in memory that they would have if all were

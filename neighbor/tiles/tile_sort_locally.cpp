@@ -145,7 +145,7 @@ struct ListMigrants {
 /// What a process sorts: its own particles, where they are, and what has come from others. A
 /// number below n stands for each: its place, or that in the inbox.
 struct Sorted {
-  Particles::Arrays own;
+  MemoryOrder::Arrays own;
   Share share[Decomposition::most];
   int me, processes;
   const ReceiveBuffer* arrivals;
@@ -189,7 +189,7 @@ struct MoveSortedLocally {
   const std::uint64_t* who_looks;  // [brick]
   const std::uint32_t* own_cells;  // first and end of those that have places of the share
   Sorted sorted;
-  Particles::Arrays to, ghosts;  // for its own particles, and for others
+  MemoryOrder::Arrays to, ghosts;  // for its own particles, and for others
   std::uint32_t* index;
   bool by_x, velocities;  // of ghosts, too
 
@@ -300,7 +300,7 @@ void TileSort::sort_locally([[maybe_unused]] Position* positions,
   const CellSort::Arrays cells = cells_.arrays();
   const FindShares find = shares_finder(*particles_, geometry_, cells, shares_.data(),
                                         going_.data(), ghosts.counts(), true);
-  const Particles::Arrays arrays = particles_->arrays();
+  const MemoryOrder::Arrays arrays = particles_->memory_order().arrays();
   std::uint32_t *const strays = going_.data(), *const going = strays + 1,
                        *const seen = going + Decomposition::most;
   for_each(device, "count own cells", own,
@@ -327,7 +327,7 @@ void TileSort::sort_locally([[maybe_unused]] Position* positions,
                                    {arrays.id, sizeof(std::uint32_t), n},
                                    {arrays.velocity, sizeof(Real4), n},
                                    {arrays.image, sizeof(Image), n}};
-  const bool velocities = particles_->domain.needs().velocities;
+  const bool velocities = particles_->domain().needs().velocities;
   decomposition.migrate(migrating, velocities ? 3 : 2, {order_.data(), going, seen, room},
                         arrivals_.data());
   Sorted sorted{arrays, {}, decomposition.rank(), decomposition.count(), arrivals_.data(), {}};
@@ -336,13 +336,13 @@ void TileSort::sort_locally([[maybe_unused]] Position* positions,
   for_each_sorted(device, "place in cells", PlaceInCell{cells, geometry_, sorted});
   for_each_sorted(device, "sort particles",
                   MoveSortedLocally{cells, find.bits, ghosts.who_looks(), find.own_cells, sorted,
-                                    particles_->spare_arrays(),
-                                    exchanging ? particles_->spare_arrays() : arrays,
-                                    particles_->index.data(), geometry_.sorted, velocities});
+                                    particles_->memory_order().spare_arrays(),
+                                    exchanging ? particles_->memory_order().spare_arrays() : arrays,
+                                    particles_->index().data(), geometry_.sorted, velocities});
   if (exchanging)
-    particles_->swap_buffers();
+    particles_->memory_order().swap_buffers();
   else
-    particles_->copy_back(positions, own);
+    particles_->memory_order().copy_back(positions, own);
 #endif
 }
 

@@ -47,21 +47,21 @@ ListValidity::ListValidity(Particles& particles, double range, double skin)
       built_(particles.device(), 1),
       limit2_(particles.device(), 1) {
   const Real limit2 = square_of_half(skin);
-  set_built_box(particles.box);
+  set_built_box(particles.box());
   limit2_.assign(std::span<const Real>(&limit2, 1));
 }
 
 void ListValidity::follow_box(double skin) {
   for_each(particles_.device(), "limit of moves", 1,
-           FindLimit{particles_.box_state.data(), built_.data(), range_, skin, reserve_,
+           FindLimit{particles_.box_state().data(), built_.data(), range_, skin, reserve_,
                      limit2_.data()});
 }
 
 void ListValidity::begin_build(double skin) {
-  if (!particles_.box_state.moves()) return;
-  for_each(
-      particles_.device(), "box of the list", 1,
-      KeepBox{particles_.box_state.data(), built_.data(), range_, skin, reserve_, limit2_.data()});
+  if (!particles_.box_state().moves()) return;
+  for_each(particles_.device(), "box of the list", 1,
+           KeepBox{particles_.box_state().data(), built_.data(), range_, skin, reserve_,
+                   limit2_.data()});
 }
 
 void ListValidity::require_build() {
@@ -71,12 +71,12 @@ void ListValidity::require_build() {
 Current<Real> ListValidity::limit2(double skin) const {
   const bool gpu = particles_.device().is_cuda();
   return {gpu ? square_of_half(skin) : *limit2_.data(), limit2_.data(),
-          particles_.box_state.moves()};
+          particles_.box_state().moves()};
 }
 
 Box ListValidity::state(Archive& a) {
   // Of several processes each may know those of its own particles alone.
-  if (a.is_saving()) particles_.domain.gather(reference_);
+  if (a.is_saving()) particles_.domain().gather(reference_);
   Box built = built_box();
   if (a.has("built_box")) archive_box(a, "built_box", built);
   archive_by_id(a, "reference", particles_, reference_);

@@ -90,7 +90,7 @@ VerletList::VerletList(const TraversalInput& input)
   const Ranges reaches = input.reaches();
   RowCosts costs = row_costs(device);
   // A class must keep its members: not where particles come and go.
-  costs.classes = reorder_ && std::ranges::none_of(particles_->types, is_absent);
+  costs.classes = reorder_ && std::ranges::none_of(particles_->properties().types, is_absent);
   plan_ = plan_rows(input.box, reaches, input.crowding, costs);
   grids_ = {device, std::span<const RowGrid>(plan_.grids)};
   pairs_ = {device, std::span<const RowPair>(plan_.pairs)};
@@ -101,7 +101,7 @@ VerletList::VerletList(const TraversalInput& input)
   begin_ = {device, n}, count_ = {device, n};
   words_ = {device, 2};
   make_groups(input.settings.lanes);
-  if (!(input.box == particles_->box)) follow_box(nullptr);
+  if (!(input.box == particles_->box())) follow_box(nullptr);
   // What is expected, and a tenth more, and half a unit of padding; enlarge() makes room.
   const double units = double(n) * (1.1 * plan_.mean_entries() / row_unit + 1) + 64;
   entries_ = {device, std::int64_t(units) * row_unit};
@@ -156,26 +156,26 @@ std::int64_t VerletList::bytes() const {
 
 void VerletList::follow_box(Real*) {
   for_each(particles_->device(), "cells of the box", grids_.size(),
-           FitGrids{particles_->box_state.data(), grids_.data()});
+           FitGrids{particles_->box_state().data(), grids_.data()});
 }
 
 void VerletList::sort_into_cells() {
   const Device& device = particles_->device();
   const std::int64_t n = particles_->size();
-  const std::uint32_t* index = particles_->index.data();
+  const std::uint32_t* index = particles_->index().data();
   std::uint32_t* order = order_.data();
   for_each(device, "cells of particles", n,
-           FindCells{particles_->position.data(), index, class_of_.data(), grids_.data(),
+           FindCells{particles_->position().data(), index, class_of_.data(), grids_.data(),
                      cells_.counter()});
   if (device.is_cuda()) {
     cells_.distribute();
     for_each(device, "order of particles", n,
-             OrderByRank{cells_.rank(particles_->id.data()), order});
+             OrderByRank{cells_.rank(particles_->id().data()), order});
   } else {
     cells_.distribute(
         [=](std::uint32_t place, std::int64_t id, std::uint32_t) { order[place] = index[id]; });
   }
-  if (reorder_) particles_->reorder(order_);
+  if (reorder_) particles_->memory_order().reorder(order_);
 }
 
 RowSearch VerletList::search() {
@@ -187,10 +187,10 @@ RowSearch VerletList::search() {
           .reach2 = reach2_.data(),
           .cell_start = cells_.start(),
           .order = reorder_ ? nullptr : order_.data(),
-          .position = particles_->position.data(),
-          .id = particles_->id.data(),
+          .position = particles_->position().data(),
+          .id = particles_->id().data(),
           .metric = particles_->metric(),
-          .orthogonal = particles_->box.orthogonal() && !tilts_,
+          .orthogonal = particles_->box().orthogonal() && !tilts_,
           .exclusions = exclusions_,
           .begin = begin_.data(),
           .count = count_.data(),
@@ -216,7 +216,7 @@ void VerletList::build(const ListBuild& build) {
                       {build.flag, build.builds},
                       device.is_cuda() ? device.halt().word() : nullptr});
   for_each(device, "keep positions", n,
-           CopyPositions{build.reference, particles_->position.data()});
+           CopyPositions{build.reference, particles_->position().data()});
 }
 
 bool VerletList::enlarge() {

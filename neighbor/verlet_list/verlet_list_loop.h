@@ -132,7 +132,7 @@ void run_pairs([[maybe_unused]] const char* name, const VerletList& rows, const 
   const Device& device = particles.device();
   if (device.halt().skipping()) return;
   const RowView list = rows.view();
-  const Position* position = particles.position.data();
+  const Position* position = particles.position().data();
   const Current<Metric> metric = particles.metric();
 #ifdef __CUDACC__
   if (device.is_cuda()) {

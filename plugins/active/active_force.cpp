@@ -121,8 +121,8 @@ class ActiveForce final : public Force, public NoPotential {
         attributes_ ? attributes_->view<2>(s) : AttributeView<2>{nullptr};
     for_each_particle(
         "active_force", s, output,
-        Push{s.particles.position.data(), s.particles.orientations->orientation.data(),
-             mask_.data(), s.particles.size(), force_, torque_, attributes, force_attribute_,
+        Push{s.particles().position().data(), s.particles().orientations()->orientation().data(),
+             mask_.data(), s.particles().size(), force_, torque_, attributes, force_attribute_,
              torque_attribute_, output});
   }
   void follow_attributes(const std::map<std::string, std::vector<double>>& changed) override {

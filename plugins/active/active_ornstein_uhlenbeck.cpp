@@ -26,10 +26,10 @@ class ActiveOrnsteinUhlenbeck final : public Overdamped {
 
   void begin(StageContext& s) override {
     tabulate(s, [d = dimension(), dt = dt_](double speed) { return speed / std::sqrt(d) * dt; });
-    const std::uint64_t seed = instance_seed(s.seed, instance_);
+    const std::uint64_t seed = instance_seed(s.seed(), instance_);
     noise_ = {RunKey(Purpose::active_ornstein_uhlenbeck, seed), planar_};
-    drive_ = {s.particles, IndexedBy::id};
-    for_each(s.device(), "first active velocities", s.particles.size(),
+    drive_ = {s.particles(), IndexedBy::id};
+    for_each(s.device(), "first active velocities", s.particles().size(),
              FirstDrive{noise_, s.step(), drive_.data()});
     s.ensure_forces();
   }
@@ -47,7 +47,7 @@ class ActiveOrnsteinUhlenbeck final : public Overdamped {
                      Real(std::sqrt(-std::expm1(-2 * dt_ / tau_))),
                      noise_,
                      kt_ == 0,
-                     !s.forces.empty()};
+                     !s.forces().empty()};
     });
   }
 

@@ -81,7 +81,7 @@ class Overdamped : public Integrator, public AttributeReader, public NoPotential
   template <class MakeMove>
   static void run_steps(StepContext& s, int n, const MakeMove& move) {
     const auto nothing = [] { return NoUpdate{}; };
-    if (!s.forces.empty() || s.moves_box() || s.group())
+    if (!s.forces().empty() || s.moves_box() || s.group())
       return run_particle_steps(s, n, move, nothing);
     move_particles(s, move());
     for (int k = 1; k < n; ++k) update_and_move_particles(s, nothing, move);

@@ -35,9 +35,9 @@ struct ChangeDrive {
 
 /// As it is now, of one that is written anew.
 const std::vector<double>& present(const Particles& particles, const std::string& name) {
-  if (name == "charge") return particles.charge;
-  if (name == "diameter") return particles.diameter;
-  return particles.attributes.at(name);
+  if (name == "charge") return particles.properties().charge;
+  if (name == "diameter") return particles.properties().diameter;
+  return particles.properties().attributes.at(name);
 }
 
 }  // namespace
@@ -97,8 +97,8 @@ void ParticleDrive::take_change(const Configuration& c) {
 
 void ParticleDrive::begin(StageContext& s, std::function<double(double)> of_speed) {
   of_speed_ = std::move(of_speed);
-  if (updates_) values_ = present(s.particles, name_);
-  drive_ = {s.device(), s.particles.size()};
+  if (updates_) values_ = present(s.particles(), name_);
+  drive_ = {s.device(), s.particles().size()};
   code_ = {s.device(), std::span<const formula::Instruction>(program_)};
   inputs_ = {s.device(), std::span<const double>(columns_)};
   tabulate();

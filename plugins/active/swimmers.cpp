@@ -39,8 +39,8 @@ class Swimmers final : public Overdamped {
   void begin(StageContext& s) override {
     tabulate(s, [dt = dt_](double speed) { return speed * dt; });
     std::vector<Turning> of_type;
-    torques_ = s.bodies ||
-               std::ranges::any_of(s.forces, [](const auto& f) { return f->traits().torques; });
+    torques_ = s.bodies() ||
+               std::ranges::any_of(s.forces(), [](const auto& f) { return f->traits().torques; });
     turns_ = torques_;
     for (std::size_t t = 0; t < spin_.size(); ++t) {
       of_type.push_back({-std::expm1(-tumbles_[t] * dt_), Real(dt_ * mobility_of_rotation_[t]),
@@ -49,7 +49,7 @@ class Swimmers final : public Overdamped {
     }
     turning_ = {s.device(), std::span<const Turning>(of_type)};
     const auto key = [&](Purpose purpose) {
-      return RunKey(purpose, instance_seed(s.seed, instance_));
+      return RunKey(purpose, instance_seed(s.seed(), instance_));
     };
     noise_ = {key(Purpose::active_brownian), planar_};
     rotation_ = key(Purpose::active_rotation), tumbling_ = key(Purpose::run_and_tumble);
@@ -59,8 +59,8 @@ class Swimmers final : public Overdamped {
   void steps(StepContext& s, int n) override {
     run_steps(s, n, [&] {
       turn(s);
-      return Swim{mobilities(s), s.particles.orientations->orientation.data(), noise_, kt_ == 0,
-                  !s.forces.empty()};
+      return Swim{mobilities(s), s.particles().orientations()->orientation().data(), noise_,
+                  kt_ == 0, !s.forces().empty()};
     });
   }
 
@@ -107,12 +107,12 @@ class Swimmers final : public Overdamped {
 
   void turn(StepContext& s) {
     if (!turns_ && s.flow() == nullptr) return;
-    Orientations& of = *s.particles.orientations;
-    for_each(s.device(), "swimmers turn", s.particles.share(),
-             Turn{s.particles.position.data(), s.particles.id.data(), of.orientation.data(),
-                  torques_ ? of.torque.data() : nullptr, s.group(), turning_.data(), rotation_,
-                  tumbling_, s.device_step(), FlowRotation{s.flow(), s.device_step()}, Real(dt_),
-                  planar_});
+    Orientations& of = *s.particles().orientations();
+    for_each(s.device(), "swimmers turn", s.particles().share(),
+             Turn{s.particles().position().data(), s.particles().id().data(),
+                  of.orientation().data(), torques_ ? of.torque().data() : nullptr, s.group(),
+                  turning_.data(), rotation_, tumbling_, s.device_step(),
+                  FlowRotation{s.flow(), s.device_step()}, Real(dt_), planar_});
   }
 
   std::uint32_t instance_;

@@ -172,7 +172,7 @@ double* BondOrder::add_2d(const PairGrid::View& grid, int l, double* sums) {
 }
 
 void BondOrder::sample(const Observation& seen) {
-  const PairGrid::View grid = neighborhood_.look(seen.particles);
+  const PairGrid::View grid = neighborhood_.look(seen.particles());
   double* sums = sums_.data() + 1;
   for (const std::int32_t l : orders_)
     sums = dimension_ == 2 ? add_2d(grid, l, sums) : add_3d(grid, l, sums);

@@ -40,13 +40,13 @@ double Bonds::conversion(const Observation& seen) const {
   const auto& valence = seen.dynamic_bonds()->rules().valence;
   double used = 0, all = 0;
   for (const std::uint32_t type : type_) all += double(std::max<std::int64_t>(0, valence[type]));
-  for (const auto& bond : seen.particles.topology.bonds)
+  for (const auto& bond : seen.particles().properties().topology.bonds)
     for (const std::uint32_t end : {bond.a, bond.b}) used += valence[type_[end]] >= 0 ? 1 : 0;
   return all > 0 ? used / all : 0;
 }
 
 void Bonds::observe(const Observation& s) {
-  const auto& bonds = s.particles.topology.bonds;
+  const auto& bonds = s.particles().properties().topology.bonds;
   const std::size_t types = names_.size();
   std::vector<double> row(3 * types, 0.0);
   for (const auto& bond : bonds) row[bond.type] += 1;

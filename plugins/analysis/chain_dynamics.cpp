@@ -132,8 +132,8 @@ void ChainDynamics::sample(const Observation& s) {
   come_to(s);
   // Places are in fixed-point units; what is within a chain is a length in the box as it is now.
   const std::vector<Vec3<double>> bead =
-      followed_.measure(s.particles, s.device(), false, remove_drift_);
-  const Lengths lengths(s.particles.box);
+      followed_.measure(s.particles(), s.device(), false, remove_drift_);
+  const Lengths lengths(s.particles().box());
   const auto at = [&](std::int64_t chain, std::int64_t k) {
     return bead[std::size_t(chain * beads_ + k)];
   };
@@ -148,7 +148,7 @@ void ChainDynamics::sample(const Observation& s) {
   }
   const std::size_t inner = places.size();
   places.insert(places.end(), centres.begin(), centres.end());
-  const std::vector<Vec3<double>>& ways = ways_.follow(s.particles, places);
+  const std::vector<Vec3<double>>& ways = ways_.follow(s.particles(), places);
   std::vector<double> displaced, vectors;
   for (std::size_t k = 0; k < inner; ++k) append(displaced, ways[k]);
   for (std::size_t k = 0; k < inner; ++k)

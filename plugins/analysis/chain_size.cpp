@@ -105,7 +105,7 @@ void ChainSize::begin(const Observation& seen, bool resumed) { file_.begin(seen,
 
 void ChainSize::observe(const Observation& s) {
   for_each(s.device(), "chain sizes", molecules_,
-           Measure{s.particles.view(), s.particles.metric(), begin_.data(), members_.data(),
+           Measure{s.particles().view(), s.particles().metric(), begin_.data(), members_.data(),
                    ends_.data(), sizes_.data()});
   double gyration2 = 0, end2 = 0;
   for (const Sizes& size : sizes_.to_host()) {

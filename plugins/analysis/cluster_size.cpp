@@ -19,7 +19,7 @@ ClusterSize::ClusterSize(const ClusterSettings& settings, Setup& setup)
       sums_(4 + std::size_t(settings.sizes)) {}
 
 void ClusterSize::sample(const Observation& seen) {
-  const PairGrid::View grid = neighborhood_.look(seen.particles);
+  const PairGrid::View grid = neighborhood_.look(seen.particles());
   clusters_.part();
   for (std::int64_t k = 0; k < grid.n; ++k)
     grid.around(k, false, [&](std::int64_t m, const Vec3<double>&, double) {

@@ -104,12 +104,12 @@ Coordination::Coordination(const CoordinationSettings& settings, Setup& setup)
 }
 
 void Coordination::sample(const Observation& s) {
-  grid_->build(s.particles.position.data(), s.particles.box);
+  grid_->build(s.particles().position().data(), s.particles().box());
   const double from = settings_.smooth_from.value_or(settings_.distance);
   const bool smooth = settings_.smooth_from.has_value();
   const PairGrid::View grid = grid_->view();
   for_each(s.device(), "coordination", grid.n,
-           CountNeighbors{grid, s.particles.id.data(),
+           CountNeighbors{grid, s.particles().id().data(),
                           molecule_.size() > 0 ? molecule_.data() : nullptr, centers_.view(),
                           neighbors_.view(), from, smooth ? 1 / (settings_.distance - from) : 0.0,
                           count_.data(), smooth ? weight_.data() : nullptr});

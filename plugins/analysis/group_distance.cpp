@@ -75,13 +75,13 @@ void GroupDistance::begin(const Observation& seen, bool resumed) {
 }
 
 void GroupDistance::observe(const Observation& s) {
-  const ConstParticleView particles = s.particles.view();
+  const ConstParticleView particles = s.particles().view();
   for (std::size_t g = 0; g < groups_.size(); ++g)
     sum<MassCenterSums>(s.device(), "centre of mass", particles.n,
                         AddToMassCenter{particles, on_device_[g].mask()}, scratch_,
                         centres_.data() + g);
   const std::vector<MassCenterSums> centres = centres_.to_host();
-  const Box& box = s.particles.box;
+  const Box& box = s.particles().box();
   std::vector<double> row, vectors;
   for (const auto& [a, b] : pairs_) {
     const Vec3<double> d = images_of(box).nearest(
@@ -90,7 +90,7 @@ void GroupDistance::observe(const Observation& s) {
     vectors.insert(vectors.end(), {d.x, d.y, d.z});
   }
   row.insert(row.end(), vectors.begin(), vectors.end());
-  for (MinimumDistance& minimum : minima_) row.push_back(minimum.measure(s.particles));
+  for (MinimumDistance& minimum : minima_) row.push_back(minimum.measure(s.particles()));
   file_.append(std::int64_t(s.step()), s.time(), std::move(row));
 }
 

@@ -53,7 +53,7 @@ class KineticShares {
     if (freedom.velocities() == VelocityRole::moved) return share;
     if (freedom.velocities() == VelocityRole::bath) lacking_ = true;
     std::vector<std::uint32_t> counts;
-    for (std::size_t type = 0; type < s.particles.types.size(); ++type)
+    for (std::size_t type = 0; type < s.particles().properties().types.size(); ++type)
       for (std::size_t axis = 0; axis < 3; ++axis)
         counts.push_back(freedom.counts(type, axis) ? 1 : 0);
     counts_ = Buffer<std::uint32_t>(s.device(), std::span<const std::uint32_t>(counts));

@@ -83,7 +83,7 @@ double MinimumDistance::measure(const Particles& particles) {
            Gather{p.position, p.index, ids_.data(), on_device_.data()});
   positions_ = on_device_.to_host();
   on_host_ = {host_, std::span<const Position>(positions_)};
-  const Box& box = particles.box;
+  const Box& box = particles.box();
   const double most = half_height(box);
   while (true) {
     if (!grid_ || grid_reach_ != reach_)

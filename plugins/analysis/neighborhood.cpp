@@ -25,16 +25,16 @@ Neighborhood::Neighborhood(double distance, const std::vector<std::string>& type
 
 PairGrid::View Neighborhood::look(const Particles& particles, bool within) {
   ids_.clear();
-  const auto position = particles.position.to_host();
-  const auto id = particles.id.to_host();
+  const auto position = particles.position().to_host();
+  const auto id = particles.id().to_host();
   for (std::size_t i = 0; i < position.size(); ++i)
     if (chosen_[id[i]]) {
       positions_.data()[ids_.size()] = position[i];
       ids_.push_back(id[i]);
     }
-  if (!grid_) grid_ = std::make_unique<PairGrid>(host_, particles_, particles.box, distance_);
-  within ? grid_->build_within(positions_.data(), particles.box)
-         : grid_->build(positions_.data(), particles.box);
+  if (!grid_) grid_ = std::make_unique<PairGrid>(host_, particles_, particles.box(), distance_);
+  within ? grid_->build_within(positions_.data(), particles.box())
+         : grid_->build(positions_.data(), particles.box());
   return grid_->view();
 }
 

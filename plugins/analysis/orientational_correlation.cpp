@@ -68,10 +68,10 @@ OrientationalCorrelation::OrientationalCorrelation(const OrientationalCorrelatio
 }
 
 void OrientationalCorrelation::sample(const Observation& s) {
-  const Orientations& turning = *s.particles.orientations;
-  const std::vector<Real4> orientation = s.particles.by_id(turning.orientation);
-  const PairGrid::View grid = neighborhood_.look(s.particles, true);
-  reach_ = std::min(reach_, half_height(s.particles.box));
+  const Orientations& turning = *s.particles().orientations();
+  const std::vector<Real4> orientation = s.particles().by_id(turning.orientation());
+  const PairGrid::View grid = neighborhood_.look(s.particles(), true);
+  reach_ = std::min(reach_, half_height(s.particles().box()));
   const auto places = std::size_t(grid.n);
   std::vector<Vec3<double>> axes(places);
   for (std::size_t k = 0; k < places; ++k)
@@ -95,7 +95,7 @@ void OrientationalCorrelation::sample(const Observation& s) {
           at[4 + n] += std::llround(polynomial(orders_[n], c, flat) / unit);
       });
   });
-  const double volume = s.particles.box.volume();
+  const double volume = s.particles().box().volume();
   for (std::size_t bin = 0; bin < bins_; ++bin)
     for (std::size_t n = 0; n < width; ++n) {
       std::int64_t sum = 0;

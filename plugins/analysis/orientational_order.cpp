@@ -60,8 +60,8 @@ void OrientationalOrder::begin(const Observation& seen, bool resumed) {
 }
 
 void OrientationalOrder::observe(const Observation& s) {
-  const Orientations& turning = *s.particles.orientations;
-  const std::vector<Real4> orientation = s.particles.by_id(turning.orientation);
+  const Orientations& turning = *s.particles().orientations();
+  const std::vector<Real4> orientation = s.particles().by_id(turning.orientation());
   std::vector<Vec3<double>> axes;
   axes.reserve(members_.size());
   for (const std::uint32_t id : members_)
@@ -77,7 +77,7 @@ void OrientationalOrder::observe(const Observation& s) {
     sum += u;
     overlap += dot(u, first_axes_[k]);
   }
-  const double n = double(axes.size()), d = s.particles.box.dimension;
+  const double n = double(axes.size()), d = s.particles().box().dimension;
   for (std::size_t c = 0; c < 6; ++c) q[c] = (d * q[c] / n - (c < 3 ? 1 : 0)) / (d - 1);
   if (d == 2) q[2] = -1;  // out of the plane: below all others
   const LargestEigenvalue largest = largest_eigenvalue(q);

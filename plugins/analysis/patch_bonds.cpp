@@ -74,9 +74,9 @@ void PatchBonds::take_patches(const PatchBondsSettings& s, Setup& setup) {
 }
 
 void PatchBonds::sample(const Observation& s) {
-  const Orientations& turning = *s.particles.orientations;
-  const std::vector<Real4> orientation = s.particles.by_id(turning.orientation);
-  const PairGrid::View grid = neighborhood_.look(s.particles);
+  const Orientations& turning = *s.particles().orientations();
+  const std::vector<Real4> orientation = s.particles().by_id(turning.orientation());
+  const PairGrid::View grid = neighborhood_.look(s.particles());
   /// Whether the particle at place k has a patch along d.
   const auto covers = [&](std::int64_t k, const Vec3<double>& d, double r) {
     const std::uint32_t id = neighborhood_.ids()[grid.member[k]];

@@ -63,15 +63,15 @@ PressureProfile::PressureProfile(const PressureProfileSettings& settings, Setup&
 }
 
 void PressureProfile::sample(const Observation& s) {
-  const double padding = s.particles.box.padding[axis_];
+  const double padding = s.particles().box().padding[axis_];
   const GroupMask thermal = s.thermal();
   const Buffer<Real>& virials = s.particle_virials();  // may sort the particles: before view()
-  sums_.add(
-      s.device(), "pressure profile", s.particles.size(),
-      Slabs{s.particles.view(), virials.data(), axis_, (1 + 2 * padding) * 0x1p-32, padding, bins_,
-            double(bins_) / s.particles.box.volume(), group_.mask(), thermal, kinetic_.of(s)});
+  sums_.add(s.device(), "pressure profile", s.particles().size(),
+            Slabs{s.particles().view(), virials.data(), axis_, (1 + 2 * padding) * 0x1p-32, padding,
+                  bins_, double(bins_) / s.particles().box().volume(), group_.mask(), thermal,
+                  kinetic_.of(s)});
   if (!has_all_) return;
-  const Box& box = s.particles.box;
+  const Box& box = s.particles().box();
   for (const Force* const force : s.forces())
     tail_ += force->correction(box).virial / (3 * box.volume());
 }

@@ -65,9 +65,9 @@ Profile::Profile(const ProfileSettings& settings, Setup& setup)
 }
 
 void Profile::sample(const Observation& s) {
-  const double padding = s.particles.box.padding[axis_];
-  sums_.add(s.device(), "profile", s.particles.size(),
-            Slabs{s.particles.view(), selection_.view(), axis_, (1 + 2 * padding) * 0x1p-32,
+  const double padding = s.particles().box().padding[axis_];
+  sums_.add(s.device(), "profile", s.particles().size(),
+            Slabs{s.particles().view(), selection_.view(), axis_, (1 + 2 * padding) * 0x1p-32,
                   padding, bins_, kinetic_.of(s)});
 }
 

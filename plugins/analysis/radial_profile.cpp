@@ -125,14 +125,14 @@ double RadialProfile::half_height(const Box& box) const {
 }
 
 Position RadialProfile::center_of_mass(const Observation& s) {
-  sum<Mean>(s.device(), "centre of mass", s.particles.size(),
-            FindMiddle{s.particles.view(), selection_.view()}, scratch_,
+  sum<Mean>(s.device(), "centre of mass", s.particles().size(),
+            FindMiddle{s.particles().view(), selection_.view()}, scratch_,
             scratch_.data() + sum_chunks);
   const Mean mean = scratch_.to_host(sum_chunks);
   std::uint32_t middle[3];
   for (int a = 0; a < 3; ++a) {
     double turns = mean.mass > 0 ? mean.fraction[a] / mean.mass * 0x1p-32 : 0.5;
-    if (s.particles.box.periodic[std::size_t(a)] && a < dimension_)
+    if (s.particles().box().periodic[std::size_t(a)] && a < dimension_)
       turns = std::atan2(mean.sin[a], mean.cos[a]) / (2 * M_PI);
     middle[a] = std::uint32_t(std::int64_t(std::floor((turns - std::floor(turns)) * 0x1p32)));
   }
@@ -140,15 +140,15 @@ Position RadialProfile::center_of_mass(const Observation& s) {
 }
 
 void RadialProfile::sample(const Observation& s) {
-  const Box& box = s.particles.box;
+  const Box& box = s.particles().box();
   reach_ = std::min(reach_, half_height(box) * (1 + 1e-12));
   if (axis_ >= 0 && !box.orthogonal())
     throw UserError("radial_profile: axis must be none in a box that tilts");
-  const Vec3<double> point = s.particles.box_state.moves() ? box.point(fraction_) : center_;
+  const Vec3<double> point = s.particles().box_state().moves() ? box.point(fraction_) : center_;
   const Position center = moving_ ? center_of_mass(s) : box.fixed(point, 0);
   sums_.add(
-      s.device(), "radial profile", s.particles.size(),
-      Shells{s.particles.view(), selection_.view(), Lengths(box), center, axis_, bins_,
+      s.device(), "radial profile", s.particles().size(),
+      Shells{s.particles().view(), selection_.view(), Lengths(box), center, axis_, bins_,
              double(bins_) / r_max_, axis_ < 0 ? 1.0 : 1 / box.length[axis_], kinetic_.of(s)});
 }
 

@@ -156,14 +156,14 @@ void Rdf::constants(const io::Node& root) {
 
 void Rdf::sample(const Observation& s) {
   const Device& device = s.device();
-  grid_->build_within(s.particles.position.data(), s.particles.box);
-  reach_ = std::min(reach_, half_height(s.particles.box) * (1 + 1e-12));
+  grid_->build_within(s.particles().position().data(), s.particles().box());
+  reach_ = std::min(reach_, half_height(s.particles().box()) * (1 + 1e-12));
   const Histogram histogram{pairs_.kind_of().data(), types_, bins_, double(bins_) / r_max_};
   const Buffer<std::uint32_t>&molecule = pairs_.molecule(), &bonds = pairs_.bonds();
   const PairGrid::View grid = grid_->view();
   const CountPairs count{grid,
                          histogram,
-                         s.particles.id.data(),
+                         s.particles().id().data(),
                          molecule.size() > 0 ? molecule.data() : nullptr,
                          pairs_.in_groups(),
                          counts_.size(),
@@ -175,7 +175,7 @@ void Rdf::sample(const Observation& s) {
   for_each(device, "rdf sums", counts_.size(),
            AddCopies{counts_.size(), copies_.data(), counts_.data()});
   for_each(device, "rdf bonds", bonds.size() / 2,
-           TakeOffBonds{s.particles.view(), grid.lengths, histogram, grid.distance2, bonds.data(),
+           TakeOffBonds{s.particles().view(), grid.lengths, histogram, grid.distance2, bonds.data(),
                         counts_.data()});
 }
 

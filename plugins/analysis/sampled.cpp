@@ -24,7 +24,7 @@ void SampledObserver::begin(const Observation& seen, bool resumed) {
 }
 
 SampledObserver::Moment SampledObserver::moment(const Observation& s) {
-  return {std::int64_t(s.step()), s.time(), s.particles.box, s.particles.box_state.moves(),
+  return {std::int64_t(s.step()), s.time(), s.particles().box(), s.particles().box_state().moves(),
           s.box_deforms()};
 }
 

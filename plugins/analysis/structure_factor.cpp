@@ -194,10 +194,10 @@ void StructureFactor::constants(const io::Node& root) {
 
 void StructureFactor::sample(const Observation& s) {
   const std::int64_t vectors = numbers_.size();
-  for_each(
-      s.device(), "structure factor", chunks * groups_ * vectors,
-      Partial{s.particles.position.data(), s.particles.id.data(), group_.data(), members_.mask(),
-              numbers_.data(), s.particles.size(), vectors, groups_, partial_.data()});
+  for_each(s.device(), "structure factor", chunks * groups_ * vectors,
+           Partial{s.particles().position().data(), s.particles().id().data(), group_.data(),
+                   members_.mask(), numbers_.data(), s.particles().size(), vectors, groups_,
+                   partial_.data()});
   for_each(
       s.device(), "structure factor sums", vectors,
       Fold{partial_.data(), vectors, groups_, scatterers_.data(), partial_by_type_, sum_.data()});

@@ -174,10 +174,10 @@ void ParticleCorrelation::sample(const Observation& seen) {
 std::vector<double> ParticleCorrelation::measure(const Observation& s) {
   const bool velocities = kind_ == MultipleTau::Kind::product;
   const std::vector<Vec3<double>> own =
-      followed_.measure(s.particles, s.device(), velocities, remove_drift_);
+      followed_.measure(s.particles(), s.device(), velocities, remove_drift_);
   std::vector<double> sample;
   sample.reserve(3 * own.size());
-  for (const Vec3<double>& v : velocities ? own : ways_.follow(s.particles, own))
+  for (const Vec3<double>& v : velocities ? own : ways_.follow(s.particles(), own))
     sample.insert(sample.end(), {v.x, v.y, v.z});
   return sample;
 }

@@ -50,8 +50,8 @@ void archive_vectors(Archive& archive, const char* name, std::vector<Vec3<double
 
 const std::vector<Vec3<double>>& Ways::follow(const Particles& particles,
                                               const std::vector<Vec3<double>>& places) {
-  moved_ = moved_ || particles.box_state.moves();
-  const Lengths lengths(particles.box);
+  moved_ = moved_ || particles.box_state().moves();
+  const Lengths lengths(particles.box());
   const bool begins = !moved_ || last_.empty();
   way_.resize(places.size());
   for (std::size_t k = 0; k < places.size(); ++k) {

@@ -67,7 +67,7 @@ bool DpdForce<C>::prepare(const Integrator& integrator) {
 
 template <class C>
 void DpdForce<C>::compute(StepContext& s, const ForceOutput& output) {
-  const ParticleView p = s.particles.view();
+  const ParticleView p = s.particles().view();
   PERRIN_ASSERT(moving_.size() == p.n);
   const double dt = s.timestep();
   const bool in_forces = !split_ && dt > 0;
@@ -79,7 +79,7 @@ void DpdForce<C>::compute(StepContext& s, const ForceOutput& output) {
   if (!s.device().is_cuda())
     for_each(s.device(), "velocities and ids", p.n, PackMoving{p.velocity, p.id, moving_.data()});
   const PairRun<C> run{name_,
-                       *s.neighbors,
+                       *s.neighbors(),
                        p.position,
                        p.velocity,
                        p.id,
@@ -88,7 +88,7 @@ void DpdForce<C>::compute(StepContext& s, const ForceOutput& output) {
                        types_,
                        exponent_,
                        bath,
-                       instance_seed(s.seed, instance_),
+                       instance_seed(s.seed(), instance_),
                        s.device_step(),
                        s.instant(),
                        p.n,
@@ -109,11 +109,11 @@ void DpdForce<C>::compute(StepContext& s, const ForceOutput& output) {
 
 template <class C>
 void DpdForce<C>::update_velocities(StepContext& s, const Real4* shift) {
-  const ParticleView p = s.particles.view();
-  for_each(s.device(), "middle velocities", s.particles.share(),
+  const ParticleView p = s.particles().view();
+  for_each(s.device(), "middle velocities", s.particles().share(),
            Middle{p.velocity, impulse_.data(), shift, middle_.data(), p.id, s.group()});
-  s.particles.domain.gather(middle_);
-  run_drag(DragRun<C>{*s.neighbors, p.position, middle_.data(), table_.data(), types_, exponent_,
+  s.particles().domain().gather(middle_);
+  run_drag(DragRun<C>{*s.neighbors(), p.position, middle_.data(), table_.data(), types_, exponent_,
                       s.timestep(), impulse_.data(), p.velocity, p.n, s.flow(), s.device_step(),
                       s.instant(), p.id, s.group()});
 }

@@ -34,7 +34,7 @@ struct SecondHalf {
 }  // namespace
 
 void GrootWarren::begin(StageContext& context) {
-  if (half_.size() != context.particles.size()) half_ = {context.particles, IndexedBy::id};
+  if (half_.size() != context.particles().size()) half_ = {context.particles(), IndexedBy::id};
   context.prepare(*this);
   context.ensure_forces();
 }

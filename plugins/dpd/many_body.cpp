@@ -19,20 +19,20 @@ ManyBody::ManyBody(const Device& device, double repulsion, double range, int dim
 
 DensitySum ManyBody::sum(StepContext& s) {
   return {coefficients_,
-          {s.particles.position.data(), table_.data(), type_.data(), 1, s.particles.size(),
+          {s.particles().position().data(), table_.data(), type_.data(), 1, s.particles().size(),
            density_.data(), slope_.data()}};
 }
 
 void ManyBody::add_forces(StepContext& s, const ForceOutput& output) {
-  s.particles.domain.gather(slope_);
+  s.particles().domain().gather(slope_);
   const auto view = sum(s).view;
   ForceOutput added = output;
   added.add = true;
   if (output.energy)
-    pair_loop("mdpd, densities", *s.neighbors,
+    pair_loop("mdpd, densities", *s.neighbors(),
               EmbeddingForceBody<WarrenDensity, true, PairTypes::one>{view, added});
   else
-    pair_loop("mdpd, densities", *s.neighbors,
+    pair_loop("mdpd, densities", *s.neighbors(),
               EmbeddingForceBody<WarrenDensity, false, PairTypes::one>{view, added});
 }
 

@@ -35,9 +35,10 @@ int axis_of(const std::string& name) { return name[0] - 'x'; }
 void PeriodicShear::compute(StepContext& s, const ForceOutput& output) {
   Real3 amplitude{};
   amplitude[axis_of(settings_.flow)] = Real(settings_.amplitude);
-  for_each(s.device(), "periodic_shear", s.particles.share(),
-           Kernel{s.particles.position.data(), s.particles.size(), axis_of(settings_.gradient),
-                  std::uint32_t(settings_.periods), settings_.form == "sine", amplitude, output});
+  for_each(
+      s.device(), "periodic_shear", s.particles().share(),
+      Kernel{s.particles().position().data(), s.particles().size(), axis_of(settings_.gradient),
+             std::uint32_t(settings_.periods), settings_.form == "sine", amplitude, output});
 }
 
 MomentumChange PeriodicShear::momentum_change(std::span<const std::int64_t>) const {

@@ -52,12 +52,12 @@ bool has_pair_friction(const std::string& job) {
 
 void Split::begin(StageContext& context) {
   baths_.clear();
-  for (const auto& force : context.forces)
+  for (const auto& force : context.forces())
     if (auto* bath = dynamic_cast<PairBath*>(force.get())) baths_.push_back(bath);
   if (baths_.empty()) throw UserError(std::string("integrator dpd_split: ") + no_friction);
-  if (before_.size() != context.particles.size()) {
-    before_ = {context.particles, IndexedBy::id};
-    shift_ = {context.device(), context.particles.size()};
+  if (before_.size() != context.particles().size()) {
+    before_ = {context.particles(), IndexedBy::id};
+    shift_ = {context.device(), context.particles().size()};
   }
   context.prepare(*this);
   context.ensure_forces();

@@ -79,7 +79,7 @@ class Baoab : public BathIntegrator<Stream> {
   void steps(StepContext& context, int n) override {
     const HalfKick half_kick{this->bath_.mobile(), Real(0.5 * this->dt_)};
     const auto before = [&] {
-      if (context.constraints) context.constraints->count_heat(this->bath_.heat());
+      if (context.constraints()) context.constraints()->count_heat(this->bath_.heat());
       this->rotation_.kick_and_turn(context, this->bath_.temperature().kt, this->bath_.heat());
       return KickDriftNoiseDrift<typename Base::Noise, Law>{half_kick,
                                                             friction_.view(),

@@ -209,39 +209,40 @@ void Bath::check_normals(Setup& setup) const {
 }
 
 Bath::ById Bath::by_id(const StepContext& context) const {
-  const Particles& p = context.particles;
-  const auto position = p.position.to_host();
-  const auto velocity = p.velocity.to_host();
-  const auto ids = p.id.to_host();
+  const Particles& p = context.particles();
+  const auto position = p.position().to_host();
+  const auto velocity = p.velocity().to_host();
+  const auto ids = p.id().to_host();
   ById all;
   all.type.resize(ids.size()), all.mass.resize(ids.size()), all.drag.resize(ids.size());
   for (std::size_t i = 0; i < ids.size(); ++i) {
     const auto id = ids[i];
     all.type[id] = position[i].type();
     all.mass[id] = 1 / double(velocity[i].w);
-    all.drag[id] = settings_.viscosity ? 3 * M_PI * *settings_.viscosity * p.diameter.at(id)
-                                       : drag_of_type_.at(position[i].type());
+    all.drag[id] = settings_.viscosity
+                       ? 3 * M_PI * *settings_.viscosity * p.properties().diameter.at(id)
+                       : drag_of_type_.at(position[i].type());
   }
   return all;
 }
 
 void Bath::begin(StepContext& context, bool tally_heat) {
   start_ = std::int64_t(context.step());
-  particles_ = context.particles.size();
+  particles_ = context.particles().size();
   mask_ =
       moving_.empty() ? Buffer<std::uint32_t>() : Buffer<std::uint32_t>(context.device(), moving_);
   heat_ = {};
   if (!tally_heat) return;
-  heat_ = {context.particles, IndexedBy::place};
+  heat_ = {context.particles(), IndexedBy::place};
   heat_scratch_ = Buffer<double>(context.device(), sum_chunks);
 }
 
 void Bath::rest(StepContext& context) const {
-  Particles& p = context.particles;
+  Particles& p = context.particles();
   if (!moving_.empty() || !(moves_.x && moves_.y && moves_.z)) {
-    const auto position = p.position.to_host();
-    auto velocity = p.velocity.to_host();
-    const auto id = p.id.to_host();
+    const auto position = p.position().to_host();
+    auto velocity = p.velocity().to_host();
+    const auto id = p.id().to_host();
     std::vector<std::uint8_t> group;  // [id]
     if (const GroupMask mask = context.group()) {
       group.resize(velocity.size());
@@ -255,7 +256,7 @@ void Bath::rest(StepContext& context) const {
       if (!moves || !moves_.y) v.y = 0;
       if (!moves || !moves_.z) v.z = 0;
     }
-    p.velocity.assign(velocity);
+    p.velocity().assign(velocity);
   }
 }
 

@@ -95,7 +95,7 @@ class Bath {
   bool usable() const { return usable_; }
   /// Of the rotation of particles that have orientations.
   RotationalBath rotation(const StepContext& context, Purpose purpose) const {
-    return {rotational_drag_, RunKey(purpose, seed(context.seed))};
+    return {rotational_drag_, RunKey(purpose, seed(context.seed()))};
   }
   /// For with_noise().
   std::string scheme() const {
@@ -105,7 +105,7 @@ class Bath {
   const NoiseLaw& law() const { return law_; }
   /// For the scheme "drawn"; from begin().
   DrawnNormals drawn_normals(const StepContext& context, Purpose purpose) const {
-    return {context, settings_.rng, settings_.scheme, normals(), purpose, seed(context.seed)};
+    return {context, settings_.rng, settings_.scheme, normals(), purpose, seed(context.seed())};
   }
   /// Gaussian numbers by the method of the settings.
   NormalLaw normals() const { return {law_.x, law_.y, law_.z, normal_method(settings_.normals)}; }
@@ -182,7 +182,7 @@ void Bath::tabulate(const StepContext& context, CoefficientTable<C>& table, Make
         id > 0 && all.drag[id] == all.drag[id - 1] && all.mass[id] == all.mass[id - 1];
     values[id] = again ? values[id - 1] : make(all.drag[id], all.mass[id]);
   }
-  table.assign(context.device(), values, all.type, context.particles.types.size());
+  table.assign(context.device(), values, all.type, context.particles().properties().types.size());
 }
 
 /// Refuses vectors of a checkpoint that are not finite.

@@ -88,13 +88,13 @@ class BathIntegrator : public Integrator {
     if constexpr (std::is_same_v<Stream, DrawnNormals>)
       stream_.emplace(bath_.drawn_normals(s, purpose_));
     else
-      stream_.emplace(s.device(), purpose_, bath_.seed(s.seed), s.particles.size(),
+      stream_.emplace(s.device(), purpose_, bath_.seed(s.seed()), s.particles().size(),
                       bath_.law().words());
     words_.clear();
     if constexpr (requires { stream_->words(); }) {
-      const std::int64_t n = s.particles.size();
+      const std::int64_t n = s.particles().size();
       for (std::int64_t word = 0; word * n < stream_->words().size(); ++word)
-        words_.emplace_back(s.particles, stream_->words().data() + word * n);
+        words_.emplace_back(s.particles(), stream_->words().data() + word * n);
     }
   }
   /// For the end of begin().

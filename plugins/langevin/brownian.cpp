@@ -34,7 +34,7 @@ class Brownian : public BathIntegrator<Stream> {
 
   void begin(StageContext& context) override {
     const Device& device = context.device();
-    const std::int64_t n = context.particles.size();
+    const std::int64_t n = context.particles().size();
     Base::begin_bath(context);
     this->bath_.tabulate(context, mobility_, [&](double xi, double) {
       return Mobility{Real(this->dt_ / xi), Real(std::sqrt(2 * this->dt_ / xi))};
@@ -46,21 +46,21 @@ class Brownian : public BathIntegrator<Stream> {
       axis_mobility_ = {device, std::span<const AxisMobility>(of_type)};
     }
     trap_ = nullptr;
-    if (settings_.fuse && !settings_.tally_heat && context.forces.size() == 1 && !context.group() &&
-        !context.forces[0]->group())
-      trap_ = dynamic_cast<const HarmonicTrap*>(context.forces[0].get());
+    if (settings_.fuse && !settings_.tally_heat && context.forces().size() == 1 &&
+        !context.group() && !context.forces()[0]->group())
+      trap_ = dynamic_cast<const HarmonicTrap*>(context.forces()[0].get());
     if (trap_ != nullptr && trap_->moves()) trap_ = nullptr;
     context.ensure_forces();
     if (trap_ != nullptr && !settings_.keep_forces) {  // not stale, but plainly absent
       const Real nan = std::numeric_limits<Real>::quiet_NaN();
-      context.particles.force.assign(
+      context.particles().force().assign(
           std::vector<Real4>(std::size_t(n), Real4{nan, nan, nan, Real(0)}));
     }
-    if (settings_.tally_heat) displacement_ = {context.particles, IndexedBy::id};
+    if (settings_.tally_heat) displacement_ = {context.particles(), IndexedBy::id};
     if (settings_.method == "leimkuhler_matthews") {
-      previous_ = {context.particles, IndexedBy::id};
+      previous_ = {context.particles(), IndexedBy::id};
       for_each(device, "brownian: first noise", n,
-               FirstNoise{RunKey(Purpose::brownian, this->bath_.seed(context.seed)),
+               FirstNoise{RunKey(Purpose::brownian, this->bath_.seed(context.seed())),
                           this->bath_.law(), this->bath_.normals(), this->bath_.draws_apart(),
                           context.step(), previous_.data()});
     }
@@ -105,8 +105,9 @@ class Brownian : public BathIntegrator<Stream> {
                                     previous_.data(),          this->bath_.heat(),
                                     displacement_.data(),      frames(context)};
     };
-    const bool bodies = context.bodies != nullptr;  // whose sites follow where neighbours are found
-    if (trap_ == nullptr && (!context.forces.empty() || context.moves_box() || bodies)) {
+    const bool bodies =
+        context.bodies() != nullptr;  // whose sites follow where neighbours are found
+    if (trap_ == nullptr && (!context.forces().empty() || context.moves_box() || bodies)) {
       if (this->bath_.heat() == nullptr)
         return run_particle_steps(context, n, displace, [] { return NoUpdate{}; });
       return run_particle_steps(context, n, displace, [&] {
@@ -139,11 +140,11 @@ class Brownian : public BathIntegrator<Stream> {
   }
   Frames frames(const StepContext& context) const {
     if (axis_mobility_.size() == 0) return {};
-    return {context.particles.orientations->view().orientation, axis_mobility_.data()};
+    return {context.particles().orientations()->view().orientation, axis_mobility_.data()};
   }
   bool plain(const StepContext& context) const {
     const Mobile mobile = this->bath_.mobile();
-    const Box& box = context.particles.box;
+    const Box& box = context.particles().box();
     const auto& periodic = box.periodic;
     return mobile.types == nullptr && this->bath_.law().axes() == 3 &&
            mobility_.view().values == nullptr && this->bath_.temperature().kt.constant() &&

@@ -82,19 +82,19 @@ struct Push {
 
 /// `trap`: what is computed within the step, or nullptr.
 inline Push push_of(StepContext& context, const HarmonicTrap* trap) {
-  const Box& box = context.particles.box;
+  const Box& box = context.particles().box();
   const HarmonicTrapSettings s = trap != nullptr ? trap->settings() : HarmonicTrapSettings{};
-  const auto kind = trap != nullptr          ? Push::Kind::trap
-                    : context.forces.empty() ? Push::Kind::none
-                                             : Push::Kind::memory;
+  const auto kind = trap != nullptr            ? Push::Kind::trap
+                    : context.forces().empty() ? Push::Kind::none
+                                               : Push::Kind::memory;
   return {kind,
-          context.particles.metric(),
+          context.particles().metric(),
           Anchor(box, s.center, s.unwrapped),
           box.fixed(s.center, 0),
           NearestImage(box),
           {Real(s.stiffness.x), Real(s.stiffness.y),
            box.dimension == 2 ? Real(0) : Real(s.stiffness.z)},
-          s.unwrapped ? context.particles.image.data() : nullptr,
+          s.unwrapped ? context.particles().image().data() : nullptr,
           trap != nullptr && !s.types.empty() ? trap->mask().data() : nullptr};
 }
 

@@ -30,15 +30,15 @@ class SourceOf : public NormalSource {
  public:
   SourceOf(const StepContext& context, const NormalLaw& law, Purpose purpose, std::uint64_t seed)
       : law_(law),
-        stream_(context.device(), purpose, seed, context.particles.size(), law.words()) {}
+        stream_(context.device(), purpose, seed, context.particles().size(), law.words()) {}
 
   void draw(StepContext& context, Real4* numbers) override {
     stream_.begin_step(context.device_step());
-    const Share share = context.particles.share();
-    for_each(
-        context.device(), "normals", share.size(),
-        DrawNormals<decltype(stream_.view())>{stream_.view(), law_, context.device_step(),
-                                              context.particles.view().id + share.begin, numbers});
+    const Share share = context.particles().share();
+    for_each(context.device(), "normals", share.size(),
+             DrawNormals<decltype(stream_.view())>{stream_.view(), law_, context.device_step(),
+                                                   context.particles().view().id + share.begin,
+                                                   numbers});
   }
   void check(std::uint64_t steps) const override { stream_.check(steps); }
   void state(Archive& archive) override { stream_.state(archive); }
@@ -60,7 +60,7 @@ class SourceOf : public NormalSource {
 DrawnNormals::DrawnNormals(const StepContext& context, const std::string& rng,
                            const std::string& scheme, const NormalLaw& law, Purpose purpose,
                            std::uint64_t seed)
-    : numbers_(context.device(), context.particles.size()) {
+    : numbers_(context.device(), context.particles().size()) {
   source_ = with_generator(rng, scheme, [&](auto type) -> std::unique_ptr<NormalSource> {
     using Stream = typename decltype(type)::type;
     return std::make_unique<SourceOf<Stream>>(context, law, purpose, seed);

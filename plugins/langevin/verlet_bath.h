@@ -79,7 +79,7 @@ class VerletWithBath : public BathIntegrator<Stream> {
     this->bath_.tabulate(context, drag_, [&](double xi, double) {
       return Drag{Real(xi), Real(std::sqrt(2 * xi / this->dt_))};
     });
-    force_ = {context.particles, IndexedBy::id};
+    force_ = {context.particles(), IndexedBy::id};
     Base::begin_barostat(context);
   }
 

@@ -99,11 +99,11 @@ struct ProposeBodies {
 }  // namespace
 
 void BodyInsertions::begin(const StepContext& s, std::uint32_t type) {
-  const Topology& t = s.particles.topology;
+  const Topology& t = s.particles().properties().topology;
   type_ = type, size_ = 1, extent_ = 0;
   member_.clear(), row_.clear();
   if (t.body.empty()) return;
-  const Configuration now = s.particles.configuration();
+  const Configuration now = s.particles().configuration();
   const std::string absent = now.types[type] + std::string(absent_ending);
   std::vector<std::vector<std::uint32_t>> bodies;
   std::vector<std::uint32_t> row(t.body.size());
@@ -133,11 +133,11 @@ void BodyInsertions::begin(const StepContext& s, std::uint32_t type) {
 void BodyInsertions::propose(StepContext& s, const Round& round) {
   const std::int64_t n = round.cells.active();
   if (turned_.size() != n) turned_ = {s.device(), n};
-  const ParticleView particles = s.particles.view();
+  const ParticleView particles = s.particles().view();
   for_each(s.device(), "insertions of bodies", n,
            ProposeBodies{round, s.device_step(), size_, type_, members_.data(), rows_.data(),
-                         at_.data(), turned_.data(), s.particles.metric(),
-                         s.particles.box.dimension == 2, particles.position, particles.index});
+                         at_.data(), turned_.data(), s.particles().metric(),
+                         s.particles().box().dimension == 2, particles.position, particles.index});
 }
 
 }  // namespace perrin::monte_carlo

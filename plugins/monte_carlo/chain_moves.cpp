@@ -154,20 +154,20 @@ void check_chains(const std::string& name, const std::string& group, Setup& setu
 
 void ChainMove::begin(StageContext& s) {
   const Device& device = s.device();
-  const Topology& topology = s.particles.topology;
-  const auto n = std::size_t(s.particles.size());
-  if (const auto wrong = objection_to_images(s.particles.configuration()); !wrong.empty())
+  const Topology& topology = s.particles().properties().topology;
+  const auto n = std::size_t(s.particles().size());
+  if (const auto wrong = objection_to_images(s.particles().configuration()); !wrong.empty())
     throw UserError("stage \"monte_carlo\": " + name() + " " + wrong);
   bonds_ = std::make_unique<BondGraph>(n, topology.bonds);
   molecules_ = Molecules(bonds_->molecules());
   member_.clear();
-  for (const Group& group : s.particles.groups)
+  for (const Group& group : s.particles().properties().groups)
     if (group.name() == group_name_) member_ = group.members();
   chains_.clear();
   for (std::uint32_t m = 0; m < molecules_.count(); ++m)
     if (molecules_.size(m) > 2) chains_.push_back(m);
   const std::uint32_t largest = molecules_.largest;
-  grid_.fit(s.particles, s.range());
+  grid_.fit(s.particles(), s.range());
   energies_.begin(s, 2 * std::int64_t(largest), true);
   turning_ = {device, largest}, whole_ = {device, largest};
   image_before_ = {device, largest}, image_after_ = {device, largest};
@@ -176,9 +176,9 @@ void ChainMove::begin(StageContext& s) {
 }
 
 void ChainMove::sweep(StepContext& s, double kt) {
-  if (s.particles.box_state.moves()) grid_.fit(s.particles, s.range());
+  if (s.particles().box_state().moves()) grid_.fit(s.particles(), s.range());
   if (chains_.empty()) return;
-  const RunKey key(purpose(), s.seed);
+  const RunKey key(purpose(), s.seed());
   const std::int64_t trials = trials_of_sweep(trials_ * double(chains_.size()), key, s.step());
   energies_.begin_trials(s);
   bool sorted = false;
@@ -199,7 +199,7 @@ void ChainMove::sweep(StepContext& s, double kt) {
 bool ChainMove::try_one(StepContext& s, const TrialCells& cells, const ChainTurn& turn,
                         Random& random, double kt) {
   const Device& device = s.device();
-  const ParticleView particles = s.particles.view();
+  const ParticleView particles = s.particles().view();
   const auto count = std::int64_t(turn.turning.size());
   const std::uint32_t molecule = molecules_.of[turn.point];
   const std::uint32_t first = molecules_.begin[molecule];
@@ -210,12 +210,12 @@ bool ChainMove::try_one(StepContext& s, const TrialCells& cells, const ChainTurn
                           std::size_t(members) * sizeof(std::uint32_t));
   Vec3<double> axis{0, 0, 1};
   const Words4 words{random.next(), random.next(), random.next(), 0};
-  if (s.particles.box.dimension == 3) axis = direction<double>(words.x, words.y);
+  if (s.particles().box().dimension == 3) axis = direction<double>(words.x, words.y);
   const double angle = between(angle_, words.z);
   const std::int64_t all = std::max(2 * count, members);
   for_each(
       device, "turn of a chain", count,
-      ProposeTurn{cells, Edges(s.particles.box), turn.point, turn.second, axis, angle,
+      ProposeTurn{cells, Edges(s.particles().box()), turn.point, turn.second, axis, angle,
                   turning_.data(), particles.position, particles.image, particles.index,
                   energies_.move(), energies_.change(), image_before_.data(), image_after_.data()});
   for_each(device, "a molecule is asked", all,
@@ -223,7 +223,7 @@ bool ChainMove::try_one(StepContext& s, const TrialCells& cells, const ChainTurn
                        energies_.place(), energies_.change()});
   for_each(device, "long arms", 1,
            RefuseLongArms{count, energies_.move(), image_before_.data(), image_after_.data(),
-                          MostExtent(s.particles.box, s.range()), energies_.change()});
+                          MostExtent(s.particles().box(), s.range()), energies_.change()});
   const auto go = [&](bool back) {
     for_each(device, back ? "a chain is turned back" : "a chain is turned", count,
              ApplyTurn{energies_.move(), back ? image_before_.data() : image_after_.data(),

@@ -78,10 +78,10 @@ std::string cluster_objection(const Force& force) {
 }
 
 void Cluster::begin(StageContext& s) {
-  const auto n = std::size_t(s.particles.size());
+  const auto n = std::size_t(s.particles().size());
   const auto members = [&](const std::string& name) {
     std::vector<bool> in(n, true);
-    for (const Group& group : s.particles.groups)
+    for (const Group& group : s.particles().properties().groups)
       for (std::size_t id = 0; group.name() == name && id < n; ++id) in[id] = group.has(id);
     return in;
   };
@@ -91,20 +91,20 @@ void Cluster::begin(StageContext& s) {
   for (std::uint32_t id = 0; id < n; ++id)
     if (moves_[id] && begins[id]) first_.push_back(id);
   ranges_ = {};
-  for (const auto& force : s.forces)
+  for (const auto& force : s.forces())
     if (force->traits().range() > 0) ranges_ = join(ranges_, force->traits().ranges);
   changes_.begin(s);
 }
 
 void Cluster::sweep(StepContext& s, double kt) {
-  largest_displacement_ = least_height(s.particles.box) / 4;
+  largest_displacement_ = least_height(s.particles().box()) / 4;
   if (first_.empty()) return;
   const Device& device = s.device();
-  const std::vector<std::uint32_t> index = s.particles.index.to_host();
-  const std::vector<Position> before = s.particles.by_id(s.particles.position);
-  NearParticles near(s.particles.box, ranges_, s.particles.types.size(), before);
+  const std::vector<std::uint32_t> index = s.particles().index().to_host();
+  const std::vector<Position> before = s.particles().by_id(s.particles().position());
+  NearParticles near(s.particles().box(), ranges_, s.particles().properties().types.size(), before);
   // Of the same purpose as swaps, with numbers of its own.
-  const RunKey key(Purpose::monte_carlo_swap, instance_seed(s.seed, 1));
+  const RunKey key(Purpose::monte_carlo_swap, instance_seed(s.seed(), 1));
   for (std::int64_t t = 0; t < settings_.trials; ++t) {
     auto random = keyed<Random>(key, s.step(), std::uint32_t(t));
     const std::uint32_t first = first_[below(std::uint32_t(first_.size()), random.next())];
@@ -117,17 +117,18 @@ void Cluster::sweep(StepContext& s, double kt) {
     if (from.x != to.x || from.y != to.y || from.z != to.z) gone.push_back({index[id], from, to});
   }
   const Buffer<Gone> on_device(device, std::span<const Gone>(gone));
-  for_each(device, "clusters are reflected", std::int64_t(gone.size()),
-           MoveGone{on_device.data(), {s.particles.position.data(), s.particles.image.data()}});
+  for_each(
+      device, "clusters are reflected", std::int64_t(gone.size()),
+      MoveGone{on_device.data(), {s.particles().position().data(), s.particles().image().data()}});
   device.synchronize();
 }
 
 /// So that the first particle goes by the wanted displacement, or anywhere.
 Cluster::Reflection Cluster::draw(const StepContext& s, const Position& first,
                                   Random& random) const {
-  const bool flat = s.particles.box.dimension == 2;
+  const bool flat = s.particles().box().dimension == 2;
   if (displacement_ == 0) return {random.next(), random.next(), random.next(), flat};
-  const auto edges = s.particles.box.edges();
+  const auto edges = s.particles().box().edges();
   const auto about = [&](std::uint32_t at, const Vec3<double>& edge) {
     const double most = std::min(0.5, displacement_ / std::sqrt(dot(edge, edge)));
     return 2 * at + std::uint32_t(std::llround(0x1p32 * between(most, random.next())));

@@ -78,24 +78,24 @@ struct EnergyOf {
 }  // namespace
 
 void Hybrid::begin(StageContext& s) {
-  const std::int64_t n = s.particles.size();
+  const std::int64_t n = s.particles().size();
   group_ = group_of(s, group_name_);
   position_ = {s.device(), n}, image_ = {s.device(), n}, force_ = {s.device(), n};
 }
 
 void Hybrid::sweep(StepContext& s, double kt) {
   if ((std::int64_t(s.step()) + 1) % settings_.every != 0) return;
-  const RunKey key(Purpose::monte_carlo_hybrid, s.seed);
-  const std::int64_t n = s.particles.size();
+  const RunKey key(Purpose::monte_carlo_hybrid, s.seed());
+  const std::int64_t n = s.particles().size();
   const DrawVelocity draw{group_.mask(), key, s.device_step(), Real(kt),
-                          s.particles.box.dimension == 2};
+                          s.particles().box().dimension == 2};
   s.renew_neighbors();
   for_each(s.device(), "a trajectory begins", n,
-           BeginTrajectory{s.particles.view(), draw, position_.data(), image_.data()});
+           BeginTrajectory{s.particles().view(), draw, position_.data(), image_.data()});
   s.compute_forces();
   const double before = energy(s);
   const auto [ends_well, after] = run(s);
-  s.particles.domain.gather_all();
+  s.particles().domain().gather_all();
   ++counts_.tried;
   auto random = keyed<Philox>(key, s.step(), TrialMove::none);
   if (ends_well && after - before <= -kt * std::log(random.uniform_open<double>())) {
@@ -103,13 +103,13 @@ void Hybrid::sweep(StepContext& s, double kt) {
     return;
   }
   for_each(s.device(), "a trajectory is taken back", n,
-           GoBack{s.particles.view(), draw, position_.data(), image_.data()});
+           GoBack{s.particles().view(), draw, position_.data(), image_.data()});
 }
 
 Hybrid::End Hybrid::run(StepContext& s) {
   s.begin_trial();
   // Of the stage's particles alone.
-  StepContext::OfIntegrator own{group_.mask(), s.degrees_of_freedom, 0};
+  StepContext::OfIntegrator own{group_.mask(), s.degrees_of_freedom(), 0};
   s.exchange(own);
   for (std::int64_t step = 0; step < settings_.steps; ++step) {
     move_particles(s, KickAndDrift{Real(timestep_)});
@@ -125,13 +125,13 @@ Hybrid::End Hybrid::run(StepContext& s) {
 /// Potential and kinetic, without what does not change. Waits.
 double Hybrid::energy(StepContext& s) {
   bool add = false;
-  for (const auto& force : s.forces) {
+  for (const auto& force : s.forces()) {
     force->act(s, {force_.data(), nullptr, add, true});
     add = true;
   }
-  if (s.forces.empty()) force_.zero();
-  return sum<double>(s.device(), "energy of a trajectory", s.particles.size(),
-                     EnergyOf{s.particles.view(), group_.mask(), force_.data()});
+  if (s.forces().empty()) force_.zero();
+  return sum<double>(s.device(), "energy of a trajectory", s.particles().size(),
+                     EnergyOf{s.particles().view(), group_.mask(), force_.data()});
 }
 
 std::string Hybrid::size_text() const { return fmt::format("time step {:.6g}", timestep_); }

@@ -161,11 +161,11 @@ void check_insertion(const std::vector<InsertionSettings>& all, std::size_t k, S
 }
 
 RunKey Insertion::key(const StepContext& s) const {
-  return {Purpose::monte_carlo_insertion, instance_seed(s.seed, instance_)};
+  return {Purpose::monte_carlo_insertion, instance_seed(s.seed(), instance_)};
 }
 
 void Insertion::begin(StageContext& s) {
-  const std::vector<std::string>& types = s.particles.types;
+  const std::vector<std::string>& types = s.particles().properties().types;
   const auto find = [&](const std::string& name) {
     return std::uint32_t(std::ranges::find(types, name) - types.begin());
   };
@@ -181,7 +181,7 @@ void Insertion::begin(StageContext& s) {
 
 /// What depends on the box. Cells are wide enough for bodies to lie in them.
 void Insertion::fit(const StepContext& s) {
-  if (!grid_.fit(s.particles, s.range() + 2 * bodies_.extent())) return;
+  if (!grid_.fit(s.particles(), s.range() + 2 * bodies_.extent())) return;
   const Device& device = s.device();
   energies_.begin(s, grid_.active() * bodies_.size(), false);
   log_of_uniform_ = {device, grid_.active()}, outcome_ = {device, grid_.active()};
@@ -196,8 +196,8 @@ RunError Insertion::no_room() const {
 }
 
 void Insertion::find_free(const StepContext& s) {
-  const std::vector<Position> position = s.particles.position.to_host();
-  id_ = s.particles.id.to_host();
+  const std::vector<Position> position = s.particles().position().to_host();
+  id_ = s.particles().id().to_host();
   index_.resize(id_.size());
   free_.clear();
   for (std::size_t at = 0; at < id_.size(); ++at) {
@@ -207,7 +207,7 @@ void Insertion::find_free(const StepContext& s) {
 }
 
 void Insertion::sweep(StepContext& s, double kt) {
-  if (s.particles.box_state.moves()) fit(s);
+  if (s.particles().box_state().moves()) fit(s);
   find_free(s);
   const auto rounds = std::uint32_t((settings_.trials + grid_.active() - 1) / grid_.active());
   bool changed = true;
@@ -220,8 +220,8 @@ void Insertion::sweep(StepContext& s, double kt) {
 void Insertion::try_all(StepContext& s, const TrialCells& cells, std::uint32_t round, double kt) {
   if (free_.empty()) throw no_room();
   const Device& device = s.device();
-  const ParticleView particles = s.particles.view();
-  const Box& box = s.particles.box;
+  const ParticleView particles = s.particles().view();
+  const Box& box = s.particles().box();
   const double activity =
       settings_.activity ? std::log(*settings_.activity) : *settings_.chemical_potential / kt;
   const double log_of_zv = activity + std::log(box.volume() / double(cells.count()));
@@ -231,14 +231,14 @@ void Insertion::try_all(StepContext& s, const TrialCells& cells, std::uint32_t r
   weight_.clear();
   for (const std::uint32_t id : ids_of(like)) {
     const std::uint32_t at = index_[id];
-    const Position p = s.particles.position.to_host(std::int64_t(at));
-    const Real4 velocity = s.particles.velocity.to_host(std::int64_t(at));
+    const Position p = s.particles().position().to_host(std::int64_t(at));
+    const Real4 velocity = s.particles().velocity().to_host(std::int64_t(at));
     hidden.push_back({.place = at, .position = p, .velocity = velocity});
     shown.push_back(hidden.back()), shown.back().position = typed(p, other_[p.type()]);
     weight_.push_back(velocity.w);
   }
-  if (const auto& turning = s.particles.orientations)
-    moment_ = turning->moment.to_host(std::int64_t(index_[like]));
+  if (const auto& turning = s.particles().orientations())
+    moment_ = turning->moment().to_host(std::int64_t(index_[like]));
   apply(s, shown);
   if (bodies_.has_any())
     bodies_.propose(s,
@@ -263,7 +263,7 @@ bool Insertion::change(StepContext& s, std::uint32_t round, double kt) {
   if (std::ranges::count(outcome, nothing) == std::ptrdiff_t(outcome.size())) return false;
   const std::vector<TrialMove> moves = energies_.moves_on_host();
   const std::vector<Real4> turns = bodies_.has_any() ? bodies_.turns() : std::vector<Real4>{};
-  const int dimension = s.particles.box.dimension;
+  const int dimension = s.particles().box().dimension;
   std::vector<ComingOrGoing> changes;
   std::vector<std::uint32_t> gone;  // nobody goes and comes in one round
   for (std::size_t k = 0; k < outcome.size(); ++k) {
@@ -308,8 +308,8 @@ std::uint32_t Insertion::take_free() {
 }
 
 void Insertion::apply(StepContext& s, const std::vector<ComingOrGoing>& changes) {
-  const ParticleView particles = s.particles.view();
-  Orientations* const turning = s.particles.orientations.get();
+  const ParticleView particles = s.particles().view();
+  Orientations* const turning = s.particles().orientations();
   changes_ = Buffer<ComingOrGoing>(s.device(), std::span<const ComingOrGoing>(changes));
   for_each(s.device(), "particles come and go", std::int64_t(changes.size()),
            ComeAndGo{changes_.data(), particles.position, particles.velocity, particles.image,

@@ -169,7 +169,7 @@ void check_molecules(const MoleculeSettings& s, const std::string& group, Setup&
 void MoleculeMove::begin(StageContext& s) {
   const Device& device = s.device();
   group_ = group_of(s, group_name_);
-  const LinkedMolecules linked(s.particles.topology);
+  const LinkedMolecules linked(s.particles().properties().topology);
   const Molecules& molecules = linked.molecules;
   largest_ = molecules.largest;
   of_ = Buffer<std::uint32_t>(device, molecules.of);
@@ -183,8 +183,8 @@ void MoleculeMove::begin(StageContext& s) {
 
 /// What depends on the box.
 void MoleculeMove::fit(const StepContext& s) {
-  room_ = std::min(width_, least_height(s.particles.box)) / 4;
-  if (!grid_.fit(s.particles, width_)) return;
+  room_ = std::min(width_, least_height(s.particles().box())) / 4;
+  if (!grid_.fit(s.particles(), width_)) return;
   energies_.begin(s, grid_.active() * largest_, false);
   vector_ = {s.device(), grid_.active() * largest_};
   log_of_uniform_ = {s.device(), grid_.active()};
@@ -193,16 +193,16 @@ void MoleculeMove::fit(const StepContext& s) {
 }
 
 void MoleculeMove::sweep(StepContext& s, double kt) {
-  if (s.particles.box_state.moves()) fit(s);
+  if (s.particles().box_state().moves()) fit(s);
   const Device& device = s.device();
-  const RunKey key(Purpose::monte_carlo_molecule, s.seed);
-  Orientations* const orientations = s.particles.orientations.get();
+  const RunKey key(Purpose::monte_carlo_molecule, s.seed());
+  Orientations* const orientations = s.particles().orientations();
   const std::vector<TrialCells> colours = grid_.sort(s, key);
   const std::uint32_t fullest = grid_.fullest();
   energies_.begin_trials(s);
-  const Metric metric = s.particles.box.metric();
-  const ParticleView particles = s.particles.view();
-  const bool flat = s.particles.box.dimension == 2;
+  const Metric metric = s.particles().box().metric();
+  const ParticleView particles = s.particles().view();
+  const bool flat = s.particles().box().dimension == 2;
   const ApplyMolecule apply{energies_.move(), largest_, {particles.position, particles.image}};
   const TrialEnergies::Asked asked{
       .molecule = of_.data(), .turn = turned_.data(), .together = largest_};
@@ -220,7 +220,7 @@ void MoleculeMove::sweep(StepContext& s, double kt) {
                               largest_,
                               Real(scale_ * settings_.displacement),
                               Real(rotation()),
-                              MostExtent(s.particles.box, s.range()),
+                              MostExtent(s.particles().box(), s.range()),
                               flat,
                               particles.position,
                               particles.index,
@@ -233,11 +233,11 @@ void MoleculeMove::sweep(StepContext& s, double kt) {
                               tally_.data()});
     energies_.measure(
         s, cells, n * largest_, [&] { for_each(device, "molecules move", n, apply); }, asked);
-    for_each(
-        device, "moves of molecules are accepted", n,
-        DecideMolecules{cells, apply, energies_.has_fields(), kt, energies_.change(),
-                        log_of_uniform_.data(), turned_.data(),
-                        orientations ? orientations->orientation.data() : nullptr, tally_.data()});
+    for_each(device, "moves of molecules are accepted", n,
+             DecideMolecules{cells, apply, energies_.has_fields(), kt, energies_.change(),
+                             log_of_uniform_.data(), turned_.data(),
+                             orientations ? orientations->orientation().data() : nullptr,
+                             tally_.data()});
     energies_.follow_trial(s, cells, n * largest_, asked);
   };
   for (const TrialCells& cells : colours)
@@ -246,7 +246,7 @@ void MoleculeMove::sweep(StepContext& s, double kt) {
         try_all(cells, head, std::uint32_t(trial));
   // Sites go where their bodies are, without the rounding of many turns: after every sweep, or bits
   // would depend on who has looked.
-  if (s.bodies) s.renew_neighbors();
+  if (s.bodies()) s.renew_neighbors();
 }
 
 double MoleculeMove::largest_size() const {

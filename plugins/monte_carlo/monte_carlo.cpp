@@ -88,17 +88,17 @@ void MonteCarlo::begin(StageContext& context) {
   context_ = &context;
   context.ensure_forces();
   if (ramp_start_ < 0) ramp_start_ = std::int64_t(context.step());
-  context.particles.domain.gather_all();  // moves look at all particles
+  context.particles().domain().gather_all();  // moves look at all particles
   group_ = moved_particles_of(context, settings_.group);
   for (const auto& move : moves_) move->begin(context);
   if (barostat_) barostat_->begin(context, 1, ramp(), BoxRule::energies);
 }
 
 void MonteCarlo::steps(StepContext& context, int) {
-  context.particles.domain.gather_all();  // each of several processes does the whole
-  if (Orientations* const all = context.particles.orientations.get())
-    context.particles.domain.gather(all->orientation);
-  if (barostat_) context.particles.box_state.download();
+  context.particles().domain().gather_all();  // each of several processes does the whole
+  if (Orientations* const all = context.particles().orientations())
+    context.particles().domain().gather(all->orientation());
+  if (barostat_) context.particles().box_state().download();
   // Sums over all particles are in the order of memory, as settle() makes it.
   if (trials_are_coupled(context)) context.renew_neighbors();
   for (const auto& move : moves_) move->sweep(context, ramp().at(context.step()));

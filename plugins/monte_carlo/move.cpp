@@ -21,8 +21,8 @@ namespace {
 template <class LeavesOut>
 GroupOnDevice part_of_group(const StepContext& s, const std::string& name,
                             const LeavesOut& leaves_out) {
-  Group::Members members(s.particles.topology.body.size(), 1);
-  for (const Group& one : s.particles.groups)
+  Group::Members members(s.particles().properties().topology.body.size(), 1);
+  for (const Group& one : s.particles().properties().groups)
     if (one.name() == name) members = one.members();
   for (std::size_t id = 0; id < members.size(); ++id)
     if (leaves_out(id)) members[id] = 0;
@@ -36,19 +36,19 @@ const Group* moving_group(const std::string& name, const std::string& key, Setup
 }
 
 GroupOnDevice group_of(const StepContext& s, const std::string& name) {
-  for (const Group& one : s.particles.groups)
+  for (const Group& one : s.particles().properties().groups)
     if (one.name() == name) return {s.device(), one};
   return {};
 }
 
 GroupOnDevice free_particles_of(const StepContext& s, const std::string& name) {
-  const std::vector<std::uint32_t>& body = s.particles.topology.body;
+  const std::vector<std::uint32_t>& body = s.particles().properties().topology.body;
   if (body.empty()) return group_of(s, name);
   return part_of_group(s, name, [&](std::size_t id) { return body[id] != Topology::no_body; });
 }
 
 GroupOnDevice moved_particles_of(const StepContext& s, const std::string& name) {
-  const Topology& t = s.particles.topology;
+  const Topology& t = s.particles().properties().topology;
   if (t.body.empty()) return group_of(s, name);
   return part_of_group(s, name, [&](std::size_t id) { return t.is_site(id); });
 }

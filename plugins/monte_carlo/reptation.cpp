@@ -226,25 +226,26 @@ void check_reptation(const ReptationSettings& s, const std::string& group, bool 
 
 void Reptation::begin(StageContext& s) {
   const Device& device = s.device();
-  if (const auto wrong = objection_to_images(s.particles.configuration()); !wrong.empty())
+  if (const auto wrong = objection_to_images(s.particles().configuration()); !wrong.empty())
     throw UserError("stage \"monte_carlo\": reptation " + wrong);
   find_chains(s);
   std::int64_t longest = 0;
   for (const Chain& chain : chains_) longest = std::max(longest, std::int64_t(chain.ids.size()));
-  grid_.fit(s.particles, s.range());
+  grid_.fit(s.particles(), s.range());
   energies_.begin(s, 4 * longest, true);
   order_ = {device, longest}, start_ = {device, 2}, place_ = {device, longest};
   id_ = {device, longest}, before_ = {device, longest}, after_ = {device, longest};
   image_before_ = {device, longest}, image_after_ = {device, longest};
-  label_ = {device, s.particles.size()};
+  label_ = {device, s.particles().size()};
   label_.zero();
 }
 
 void Reptation::find_chains(const StepContext& s) {
-  const Configuration c = s.particles.configuration();
+  const Configuration c = s.particles().configuration();
   const BondGraph bonds(c.position.size(), c.topology.bonds);
   const Molecules molecules(bonds.molecules());
-  const std::vector<std::uint8_t> members = members_of(s.particles.groups, group_name_);
+  const std::vector<std::uint8_t> members =
+      members_of(s.particles().properties().groups, group_name_);
   const EndsOfTerms angles(c.topology.angles, &Topology::Angle::c),
       dihedrals(c.topology.dihedrals, &Topology::Dihedral::d);
   const auto alike = [&](const std::vector<std::uint32_t>& ids) {
@@ -254,13 +255,13 @@ void Reptation::find_chains(const StepContext& s) {
              });
     };
     return same(c.topology.molecule) && same(c.type) && same(c.mass) && same(c.charge) &&
-           same(c.diameter) && std::ranges::all_of(s.particles.attributes, [&](const auto& one) {
-             return same(one.second);
-           });
+           same(c.diameter) &&
+           std::ranges::all_of(s.particles().properties().attributes,
+                               [&](const auto& one) { return same(one.second); });
   };
   // Particles take their orientations along.
   const bool turned =
-      std::ranges::any_of(s.forces, [](const auto& force) { return force->traits().torques; });
+      std::ranges::any_of(s.forces(), [](const auto& force) { return force->traits().torques; });
   chains_.clear();
   for (std::uint32_t m = 0; m < molecules.count(); ++m) {
     Chain chain{linear_chain(bonds, molecules, m), false};
@@ -272,10 +273,10 @@ void Reptation::find_chains(const StepContext& s) {
 }
 
 void Reptation::sweep(StepContext& s, double kt) {
-  if (s.particles.box_state.moves()) grid_.fit(s.particles, s.range());
+  if (s.particles().box_state().moves()) grid_.fit(s.particles(), s.range());
   if (chains_.empty()) return;
   // Of the same purpose as pivots, with numbers of its own.
-  const RunKey key(Purpose::monte_carlo_pivot, instance_seed(s.seed, 1));
+  const RunKey key(Purpose::monte_carlo_pivot, instance_seed(s.seed(), 1));
   const std::int64_t trials =
       trials_of_sweep(settings_.trials * double(chains_.size()), key, s.step());
   bool sorted = false;
@@ -302,7 +303,7 @@ TrialCells Reptation::own_cells(Position* position) {
 bool Reptation::try_one(StepContext& s, const TrialCells& cells, const Chain& chain, Random& random,
                         double kt) {
   const Device& device = s.device();
-  const ParticleView particles = s.particles.view();
+  const ParticleView particles = s.particles().view();
   std::vector<std::uint32_t> order = chain.ids;
   if (random.next() & 1u) std::ranges::reverse(order);
   const auto n = std::int64_t(order.size());
@@ -310,12 +311,12 @@ bool Reptation::try_one(StepContext& s, const TrialCells& cells, const Chain& ch
   device.memory().copy_in(order_.data(), order.data(), order.size() * sizeof(std::uint32_t));
   device.memory().copy_in(start_.data(), start, sizeof start);
   const Words4 words{random.next(), random.next(), random.next(), random.next()};
-  const Growth growth{Edges(s.particles.box),
+  const Growth growth{Edges(s.particles().box()),
                       kt,
                       settings_.stretch,
                       settings_.bend.value_or(0),
                       !settings_.bend,
-                      s.particles.box.dimension == 2,
+                      s.particles().box().dimension == 2,
                       words,
                       {random.next(), 0, 0, 0}};
   for_each(device, "reptation", n,

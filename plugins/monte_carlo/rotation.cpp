@@ -84,7 +84,7 @@ void RotationMove::begin(StageContext& s) {
 
 /// What depends on the box.
 void RotationMove::fit(const StepContext& s) {
-  if (!grid_.fit(s.particles, width_of_cells(s, s.range()))) return;
+  if (!grid_.fit(s.particles(), width_of_cells(s, s.range()))) return;
   energies_.begin(s, grid_.active(), false);
   turn_ = {s.device(), grid_.active()};
   log_of_uniform_ = {s.device(), grid_.active()};
@@ -92,10 +92,10 @@ void RotationMove::fit(const StepContext& s) {
 }
 
 void RotationMove::sweep(StepContext& s, double kt) {
-  if (s.particles.box_state.moves()) fit(s);
+  if (s.particles().box_state().moves()) fit(s);
   const Device& device = s.device();
-  const RunKey key(Purpose::monte_carlo_rotation, s.seed);
-  Real4* const orientation = s.particles.orientations->orientation.data();
+  const RunKey key(Purpose::monte_carlo_rotation, s.seed());
+  Real4* const orientation = s.particles().orientations()->orientation().data();
   const std::vector<TrialCells> colours = grid_.sort(s, key);
   const std::uint32_t fullest = grid_.fullest();
   energies_.begin_trials(s);
@@ -103,7 +103,7 @@ void RotationMove::sweep(StepContext& s, double kt) {
     const std::int64_t n = cells.active();
     for_each(device, "turns of particles", n,
              ProposeTurns{cells, group_.mask(), key, s.device_step(), member, trial, Real(angle_),
-                          s.particles.box.dimension == 2, energies_.move(), energies_.change(),
+                          s.particles().box().dimension == 2, energies_.move(), energies_.change(),
                           turn_.data(), log_of_uniform_.data(), tally_.data()});
     energies_.measure_pairs(s, cells, 0, n, {.turn = turn_.data()});
     energies_.measure_coupled(s, cells, n, {.turn = turn_.data()});

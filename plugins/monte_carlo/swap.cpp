@@ -165,25 +165,26 @@ void Swap::begin(StageContext& s) {
     other_ = group_of(s, (*settings_.groups)[1]);
   }
   if (settings_.attribute)
-    attribute_ = Buffer<double>(device, s.particles.attributes.at(*settings_.attribute));
+    attribute_ =
+        Buffer<double>(device, s.particles().properties().attributes.at(*settings_.attribute));
   fit(s);
 }
 
 /// What depends on the box.
 void Swap::fit(const StepContext& s) {
-  if (!grid_.fit(s.particles, width_of_cells(s, s.range()))) return;
+  if (!grid_.fit(s.particles(), width_of_cells(s, s.range()))) return;
   energies_.begin(s, 2 * grid_.active(), false);
   log_of_uniform_ = {s.device(), grid_.active()};
   tally_.begin(s.device(), grid_.active());
 }
 
 void Swap::sweep(StepContext& s, double kt) {
-  if (s.particles.box_state.moves()) fit(s);
-  const RunKey key(Purpose::monte_carlo_swap, s.seed);
+  if (s.particles().box_state().moves()) fit(s);
+  const RunKey key(Purpose::monte_carlo_swap, s.seed());
   const std::vector<TrialCells> colours = grid_.sort(s, key);
   energies_.begin_trials(s);
   const double pairs = std::max(1.0, 0.5 * double(grid_.active()));
-  const double trials = settings_.trials * double(s.particles.size()) / double(colours.size());
+  const double trials = settings_.trials * double(s.particles().size()) / double(colours.size());
   for (std::uint32_t c = 0, made = 0; c < colours.size(); ++c)
     for (auto left = trials_of_sweep(trials / pairs, key, s.step(), c); left > 0; --left)
       try_all(s, colours[c], made++, kt);
@@ -191,7 +192,7 @@ void Swap::sweep(StepContext& s, double kt) {
 
 void Swap::try_all(StepContext& s, const TrialCells& cells, std::uint32_t round, double kt) {
   const Device& device = s.device();
-  const ParticleView particles = s.particles.view();
+  const ParticleView particles = s.particles().view();
   const std::int64_t n = cells.active();
   const SwapPartners partners{group_.mask(),
                               one_.mask(),
@@ -200,7 +201,7 @@ void Swap::try_all(StepContext& s, const TrialCells& cells, std::uint32_t round,
                               settings_.attribute ? attribute_.data() : nullptr,
                               settings_.difference.value_or(HUGE_VAL)};
   for_each(device, "swaps", n,
-           ProposeSwaps{cells, RunKey(Purpose::monte_carlo_swap, s.seed), s.device_step(), round,
+           ProposeSwaps{cells, RunKey(Purpose::monte_carlo_swap, s.seed()), s.device_step(), round,
                         partners, energies_.move(), energies_.place(), energies_.change(),
                         log_of_uniform_.data(), tally_.data()});
   const ApplySwap apply{energies_.move(), {particles.position, particles.image}};

@@ -118,9 +118,9 @@ void Translation::begin(StageContext& s) {
   // has come to.)
   width_ = width_of_cells(s, std::max(s.range(), 4 * first_displacement_));
   fit(s);
-  const Topology& t = s.particles.topology;
+  const Topology& t = s.particles().properties().topology;
   partners_ = has_partners(t)
-                  ? std::make_unique<Partners>(s.device(), std::size_t(s.particles.size()), t)
+                  ? std::make_unique<Partners>(s.device(), std::size_t(s.particles().size()), t)
                   : nullptr;
   group_ = free_particles_of(s, group_name_);
   why_no_chains_ = why_no_chains(s);
@@ -128,18 +128,18 @@ void Translation::begin(StageContext& s) {
 
 /// What depends on the box.
 void Translation::fit(const StepContext& s) {
-  largest_ = least_height(s.particles.box) / 4;
-  if (!grid_.fit(s.particles, width_)) return;
+  largest_ = least_height(s.particles().box()) / 4;
+  if (!grid_.fit(s.particles(), width_)) return;
   energies_.begin(s, grid_.active(), true);
   log_of_uniform_ = {s.device(), grid_.active()};
   tally_.begin(s.device(), grid_.active());
 }
 
 void Translation::sweep(StepContext& s, double kt) {
-  if (s.particles.box_state.moves()) fit(s);
-  const RunKey key(Purpose::monte_carlo, s.seed);
+  if (s.particles().box_state().moves()) fit(s);
+  const RunKey key(Purpose::monte_carlo, s.seed());
   const TrialProposal proposal{key, s.device_step(), Real(displacement_),
-                               s.particles.box.dimension == 2, group_.mask()};
+                               s.particles().box().dimension == 2, group_.mask()};
   const std::vector<TrialCells> colours = grid_.sort(s, key);
   energies_.begin_trials(s);
   const bool chains = why_no_chains_.empty();
@@ -156,11 +156,11 @@ void Translation::sweep(StepContext& s, double kt) {
 std::string Translation::why_no_chains(const StepContext& s) const {
   if (partners_) return "bonds act";
   if (energies_.has_fields()) return "a field acts";
-  if (s.forces.empty()) return "no force acts";
-  if (s.forces.size() > 1) return fmt::format("{} forces act", s.forces.size());
+  if (s.forces().empty()) return "no force acts";
+  if (s.forces().size() > 1) return fmt::format("{} forces act", s.forces().size());
   if (trials_are_coupled(s)) return "all particles meet in a force";
-  if (s.forces[0]->traits().torques) return "the force depends on orientations";
-  if (s.particles.box.metric().open) return "the box is not periodic along all axes";
+  if (s.forces()[0]->traits().torques) return "the force depends on orientations";
+  if (s.particles().box().metric().open) return "the box is not periodic along all axes";
   return {};
 }
 
@@ -174,20 +174,21 @@ void Translation::run_chains(StepContext& s, const TrialCells& cells, const Tria
   // As far as a particle mostly comes in its trials.
   const double far = 1.6 * displacement_ * std::sqrt(1 + 0.4 * double(trials_));
   const double margin = std::min(far, 0.16 * s.range());
-  s.forces[0]->run_trial_chains(s, {cells,
-                                    proposal,
-                                    {s.particles.position.data(), s.particles.image.data()},
-                                    std::uint32_t(trials_),
-                                    kt,
-                                    Real(s.range()),
-                                    Real(margin),
-                                    tally_.data()});
+  s.forces()[0]->run_trial_chains(s,
+                                  {cells,
+                                   proposal,
+                                   {s.particles().position().data(), s.particles().image().data()},
+                                   std::uint32_t(trials_),
+                                   kt,
+                                   Real(s.range()),
+                                   Real(margin),
+                                   tally_.data()});
 }
 
 void Translation::try_all(StepContext& s, const Batch& b) {
   const Device& device = s.device();
-  const Metric metric = s.particles.box.metric();
-  const ParticleView particles = s.particles.view();
+  const Metric metric = s.particles().box().metric();
+  const ParticleView particles = s.particles().view();
   for_each(device, "trial moves", b.count,
            Propose{b.cells, metric, b.proposal, b.member, b.trial,
                    partners_ ? partners_->view() : Partners::View{nullptr, nullptr},

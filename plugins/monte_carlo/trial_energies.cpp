@@ -24,7 +24,7 @@ struct AddEnergy {
 
 bool trials_are_coupled(const StepContext& s) {
   return std::ranges::any_of(
-      s.forces, [](const auto& force) { return coupled_trials_of(*force) != nullptr; });
+      s.forces(), [](const auto& force) { return coupled_trials_of(*force) != nullptr; });
 }
 
 double width_of_cells(const StepContext& s, double range) {
@@ -41,13 +41,13 @@ void TrialEnergies::begin(const StepContext& s, std::int64_t moves, bool bonded)
   bonded_ = bonded;
   fields_ = false;
   coupled_.clear();
-  for (const auto& force : s.forces)
+  for (const auto& force : s.forces())
     if (CoupledTrials* const one = coupled_trials_of(*force)) coupled_.push_back(one);
-  for (const auto& force : s.forces)
+  for (const auto& force : s.forces())
     fields_ = fields_ || (force->traits().range() == 0 && asks(*force));
   if (move_.size() != moves)
     move_ = {device, moves}, place_ = {device, moves}, change_ = {device, moves};
-  if (fields_ && energy_.size() == 0) energy_ = {device, s.particles.size()};
+  if (fields_ && energy_.size() == 0) energy_ = {device, s.particles().size()};
 }
 
 void TrialEnergies::measure(StepContext& s, const TrialCells& cells, std::int64_t count,
@@ -78,12 +78,12 @@ void TrialEnergies::follow_trial(StepContext& s, const TrialCells& cells, std::i
 void TrialEnergies::measure_pairs(StepContext& s, const TrialCells& cells, std::int64_t first,
                                   std::int64_t count, const Asked& asked) {
   const TrialMoves moves = trials(s, cells, first, count, asked);
-  for (const auto& force : s.forces)
+  for (const auto& force : s.forces())
     if (force->traits().range() > 0) force->compute_trials(s, moves);
 }
 
 void TrialEnergies::add_fields(StepContext& s, std::int64_t count, bool after, bool whole_terms) {
-  for (const auto& force : s.forces) {
+  for (const auto& force : s.forces()) {
     if (force->traits().range() > 0 || !asks(*force)) continue;
     force->act(s, {.force = energy_.data(),
                    .virial = nullptr,

@@ -60,9 +60,9 @@ bool TrialGrid::fit(const Particles& particles, double range) {
   const std::int64_t n = particles.size();
   const Device& device = particles.device();
   unlimited_ = std::isinf(range);
-  const Vec3<double> heights = particles.box.padded_heights();
+  const Vec3<double> heights = particles.box().padded_heights();
   Vec3<std::int32_t> cells{1, 1, 1};
-  for (int axis = 0; axis < particles.box.dimension; ++axis) {
+  for (int axis = 0; axis < particles.box().dimension; ++axis) {
     const double fit = range > 0 ? heights[axis] / range * (1 - 1e-6) : double(n);
     cells[axis] = std::int32_t(std::min(fit, 2048.0)) / 2 * 2;
   }
@@ -78,8 +78,8 @@ bool TrialGrid::fit(const Particles& particles, double range) {
   }
   if (cells == grid_.cells && position_.size() > 0) return false;
   grid_.cells = cells;
-  first_absent_ = first_absent_type(particles.types);
-  hidden_ = first_absent_ < particles.types.size() ? n / 8 + 1 : 0;
+  first_absent_ = first_absent_type(particles.properties().types);
+  hidden_ = first_absent_ < particles.properties().types.size() ? n / 8 + 1 : 0;
   sort_ = CellSort(device, n, count() + hidden_);
   position_ = {device, n}, place_ = {device, n}, id_ = {device, n}, fullest_ = {device, 1};
   return true;
@@ -134,19 +134,19 @@ std::vector<TrialCells> TrialGrid::sort(const StepContext& context, const RunKey
 
 void TrialGrid::put_in_cells(const StepContext& context, const TrialCells& view) {
   const Device& device = context.device();
-  const Particles& particles = context.particles;
+  const Particles& particles = context.particles();
   const std::int64_t n = particles.size();
   // Ranking the particles of a cell by their ids takes the square of their number. On the CPU what
   // is sorted keeps its order: in cells of many, ids are sorted.
   const bool crowded = !device.is_cuda() && n > 32 * view.count();
-  const std::uint32_t* const id = particles.id.data();
-  const std::uint32_t* const index = crowded ? particles.index.data() : nullptr;
+  const std::uint32_t* const id = particles.id().data();
+  const std::uint32_t* const index = crowded ? particles.index().data() : nullptr;
   for_each(device, "cells of trial moves", n,
-           FindCells{view, particles.position.data(), id, index, sort_.counter(), first_absent_,
+           FindCells{view, particles.position().data(), id, index, sort_.counter(), first_absent_,
                      std::uint32_t(hidden_)});
   sort_.distribute();
   for_each(device, "particles by cells", n,
-           PutInCells{sort_.rank(id), particles.position.data(), id, index, view});
+           PutInCells{sort_.rank(id), particles.position().data(), id, index, view});
 }
 
 std::uint32_t TrialGrid::fullest() {

@@ -179,7 +179,7 @@ void Widom::begin(const Observation& s, bool resumed) {
 
 void Widom::observe(const Observation& s) {
   const double energy = kt(s);
-  const Box& box = s.particles.box;
+  const Box& box = s.particles().box();
   if (const auto what = misfit(box, molecules_.extent, "a molecule", "first particle");
       !what.empty())
     throw UserError(path_ + ".molecules: " + what);
@@ -197,13 +197,13 @@ const double* Widom::measure_within(StepContext& s, const TrialCells& cells, std
                                     std::int64_t count) {
   const std::uint32_t largest = molecules_.largest;
   std::vector<HasExcludedEnergies*> forces;
-  for (const auto& force : s.forces)
+  for (const auto& force : s.forces())
     if (auto* const one = dynamic_cast<HasExcludedEnergies*>(force.get())) forces.push_back(one);
   if (largest < 2 || forces.empty()) return nullptr;
   if (own_.size() == 0) own_ = {s.device(), energies_.room() / largest};
   for_each(s.device(), "molecules of insertions", count,
            ComeWhereTheyAre{turn, molecules_.count(), largest, begin_.data(), member_.data(),
-                            s.particles.view(), cells, energies_.move(), energies_.change()});
+                            s.particles().view(), cells, energies_.move(), energies_.change()});
   const TrialMoves trials{cells, count * largest, energies_.move(), energies_.change(),
                           Real(s.range())};
   for (HasExcludedEnergies* const force : forces) force->add_excluded(s, trials);
@@ -215,26 +215,27 @@ const double* Widom::measure_within(StepContext& s, const TrialCells& cells, std
 double Widom::mean_factor(StepContext& s, double kt) {
   const Device& device = s.device();
   const RunKey key(Purpose::widom, seed_);
-  grid_.fit(s.particles, s.range());
+  grid_.fit(s.particles(), s.range());
   const TrialCells cells = grid_.sort(s, key).front();
   auto random = keyed<Philox>(key, s.step(), 0);
   const std::uint32_t members = molecules_.count(), largest = molecules_.largest;
-  const auto n = double(s.particles.size());
+  const auto n = double(s.particles().size());
   double tail = 0;
-  for (const auto& force : s.forces) tail += force->correction(s.particles.box).energy / (n * n);
+  for (const auto& force : s.forces())
+    tail += force->correction(s.particles().box()).energy / (n * n);
   double sum_of_factors = 0;
   const std::int64_t room = energies_.room() / largest;
   for (std::int64_t first = 0; first < settings_.insertions; first += room) {
     // No particle stands for two at a time.
     const std::int64_t count = std::min(room, settings_.insertions - first);
-    const ParticleView particles = s.particles.view();
+    const ParticleView particles = s.particles().view();
     const std::uint32_t turn = random.next() % members;
     const double* const own = measure_within(s, cells, turn, count);
     for_each(device, "insertions", count,
              Insert{key, s.device_step(), std::uint32_t(first), turn, members, largest,
-                    begin_.data(), member_.data(), before_.data(), particles, s.particles.metric(),
-                    s.particles.box.dimension == 2, energies_.move(), energies_.place(),
-                    energies_.change(), vector_.data()});
+                    begin_.data(), member_.data(), before_.data(), particles,
+                    s.particles().metric(), s.particles().box().dimension == 2, energies_.move(),
+                    energies_.place(), energies_.change(), vector_.data()});
     const ExchangePositions exchange{energies_.move(), particles.position};
     const auto go = [&] { for_each(device, "places of insertions", count * largest, exchange); };
     energies_.measure(s, cells, count * largest, go, {.inserted = true});

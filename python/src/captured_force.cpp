@@ -38,7 +38,7 @@ ShownArrays::ShownArrays(StepContext& context) : context_(&context), step_(conte
 nb::object ShownArrays::array(const std::string& name, nb::handle owner) {
   if (!context_) throw RunError("these arrays are valid only within their call");
   const Device& device = context_->device();
-  const std::int64_t n = context_->particles.size();
+  const std::int64_t n = context_->particles().size();
   if (name == "step") return on_gpu(step_, {1}, owner);
   Buffer<double>& wanted = name == "positions"   ? positions_
                            : name == "unwrapped" ? unwrapped_
@@ -83,7 +83,7 @@ void CapturedForce::compute(StepContext& s, const ForceOutput& output) {
 
 void CapturedForce::capture(StepContext& s) {
   PERRIN_ASSERT(!s.device().queue().recording());
-  const std::int64_t n = s.particles.size();
+  const std::int64_t n = s.particles().size();
   arrays_ = std::make_shared<ShownArrays>(s);
   arrays_->show(s);
   s.device().synchronize();
@@ -107,7 +107,7 @@ void CapturedForce::capture(StepContext& s) {
         "dimensions of length {}, {}",
         n, forces.ndim(), forces.ndim() > 0 ? forces.shape(0) : 0,
         forces.ndim() > 1 ? forces.shape(1) : 0));
-  const bool flat = s.particles.box.dimension == 2;
+  const bool flat = s.particles().box().dimension == 2;
   returned_ = {{forces.data(), is_double, forces.stride(0), forces.stride(1), flat},
                numbers(captured_[2], 1, "one number as the energy"),
                numbers(captured_[3], 6, "six numbers as the virial")};

@@ -116,14 +116,14 @@ struct PutKept {
 }  // namespace
 
 void show_particles(StepContext& s, const Shown& shown) {
-  const Particles& p = s.particles;
-  const Box& box = p.box;
+  const Particles& p = s.particles();
+  const Box& box = p.box();
   // A padded axis begins at -padding and is 1 + 2 padding edges long (Box::point).
   constexpr double two40 = 1099511627776.0;
-  Show show{p.position.data(),
-            p.velocity.data(),
-            p.image.data(),
-            p.id.data(),
+  Show show{p.position().data(),
+            p.velocity().data(),
+            p.image().data(),
+            p.id().data(),
             instant_of(s),
             shown,
             box.point(Position{}),
@@ -137,8 +137,8 @@ void show_particles(StepContext& s, const Shown& shown) {
 }
 
 void keep_rows(StepContext& s, const ForeignRows& rows, Real share, Buffer<Real4>& kept) {
-  for_each(s.device(), "forces of Python", s.particles.size(),
-           KeepRow{rows, s.particles.id.data(), share, kept.data()});
+  for_each(s.device(), "forces of Python", s.particles().size(),
+           KeepRow{rows, s.particles().id().data(), share, kept.data()});
 }
 
 void raise_if_due(StepContext& s, std::int64_t stride, const std::uint64_t* kept_instant,
@@ -148,15 +148,15 @@ void raise_if_due(StepContext& s, std::int64_t stride, const std::uint64_t* kept
 }
 
 void keep_returned(StepContext& s, const Returned& returned, const Kept& kept) {
-  const std::int64_t n = s.particles.size();
+  const std::int64_t n = s.particles().size();
   for_each(s.device(), "forces of Python", n, KeepReturned{returned, kept, instant_of(s), n});
 }
 
 void put_kept(StepContext& s, const Buffer<Real4>& kept, const Buffer<double>& virial,
               const ForceOutput& output) {
-  const std::int64_t n = s.particles.size();
+  const std::int64_t n = s.particles().size();
   for_each(s.device(), "forces of Python", n,
-           PutKept{kept.data(), s.particles.id.data(), output, n, virial.data()});
+           PutKept{kept.data(), s.particles().id().data(), output, n, virial.data()});
 }
 
 }  // namespace perrin::python

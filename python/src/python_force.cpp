@@ -99,7 +99,7 @@ void PythonForce::call(StepContext& s, std::uint64_t instant) {
     if (parts > 1) energy = nb::float_(nb::object(result[1]));
     if (parts > 2) virial = six_numbers(nb::object(result[2]));
   }
-  const double share = nb::cast<double>(energy) / double(s.particles.size());
+  const double share = nb::cast<double>(energy) / double(s.particles().size());
   select(s.device());  // the function may have chosen another one
   wait_for_all(s.device());
   virial_.assign(virial);
@@ -107,7 +107,7 @@ void PythonForce::call(StepContext& s, std::uint64_t instant) {
 }
 
 void PythonForce::keep(StepContext& s, nb::handle forces, Real share) {
-  const std::int64_t n = s.particles.size();
+  const std::int64_t n = s.particles().size();
   const Array array = array_of(forces, n);
   if (array.device_type() != nb::device::cpu::value) {
     if (!s.device().is_cuda() || !settings_.memory_order)
@@ -115,15 +115,16 @@ void PythonForce::keep(StepContext& s, nb::handle forces, Real share) {
           "a PythonForce may return GPU arrays only if the simulation runs on that GPU, in memory "
           "order (local=True)");
     const ForeignRows rows{array.data(), array.dtype() == nb::dtype<double>(), array.stride(0),
-                           array.stride(1), s.particles.box.dimension == 2};
+                           array.stride(1), s.particles().box().dimension == 2};
     keep_rows(s, rows, share, kept_);
     return s.device().synchronize();  // the array may go now
   }
-  const auto ids = s.particles.id.to_host();
+  const auto ids = s.particles().id().to_host();
   std::vector<Real4> words(static_cast<std::size_t>(n));
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::int64_t k = std::int64_t(i) * array.stride(0), step = array.stride(1);
-    if (const double z = number_at(array, k + 2 * step); s.particles.box.dimension == 2 && z != 0)
+    if (const double z = number_at(array, k + 2 * step);
+        s.particles().box().dimension == 2 && z != 0)
       throw UserError(
           fmt::format("a PythonForce must return forces without a z component in two "
                       "dimensions, got {} for particle {}",

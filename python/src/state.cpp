@@ -115,7 +115,7 @@ Simulation& State::at_rest(const char* what) const {
 std::string State::neighbors() const {
   const StepContext& s = context();
   if (simulation_) return simulation_->neighbor_report();
-  return s.neighbors ? s.neighbors->report() : "";
+  return s.neighbors() ? s.neighbors()->report() : "";
 }
 
 std::uint64_t State::step() const { return within_call() ? instant_ : context().step(); }
@@ -126,15 +126,15 @@ double State::time() const {
 }
 
 nb::object State::positions(bool wrapped) const {
-  const Particles& p = context().particles;
-  const auto position = p.position.to_host();
-  const auto image = p.image.to_host();
+  const Particles& p = context().particles();
+  const auto position = p.position().to_host();
+  const auto image = p.image().to_host();
   const auto id = ids();
   std::vector<double> values(3 * position.size());
   for (std::size_t i = 0; i < position.size(); ++i) {
-    Vec3<double> r = p.box.point(position[i]);
+    Vec3<double> r = p.box().point(position[i]);
     if (!wrapped) {
-      const auto edges = p.box.edges();
+      const auto edges = p.box().edges();
       for (int k = 0; k < 3; ++k) r += double(image[i][k]) * edges[std::size_t(k)];
     }
     for (int k = 0; k < 3; ++k) values[3 * std::size_t(id[i]) + std::size_t(k)] = r[k];
@@ -143,30 +143,30 @@ nb::object State::positions(bool wrapped) const {
 }
 
 nb::object State::velocities() const {
-  return three<double>(context().particles.velocity.to_host(), ids());
+  return three<double>(context().particles().velocity().to_host(), ids());
 }
 
 nb::object State::forces() const {
   Simulation& s = at_rest("ask for the forces that it is a part of");
   s.ensure_forces();
   nb::object forces;
-  s.with_whole_forces([&] { forces = three<double>(s.particles.force.to_host(), ids()); });
+  s.with_whole_forces([&] { forces = three<double>(s.particles().force().to_host(), ids()); });
   return forces;
 }
 
 nb::object State::images() const {
-  return three<std::int32_t>(context().particles.image.to_host(), ids());
+  return three<std::int32_t>(context().particles().image().to_host(), ids());
 }
 
 nb::object State::types() const {
-  const auto position = context().particles.by_id(context().particles.position);
+  const auto position = context().particles().by_id(context().particles().position());
   std::vector<std::uint32_t> types;
   for (const Position& p : position) types.push_back(p.type());
   return numpy(std::move(types), 1);
 }
 
 nb::object State::masses() const {
-  const auto velocity = context().particles.by_id(context().particles.velocity);
+  const auto velocity = context().particles().by_id(context().particles().velocity());
   std::vector<double> masses;
   for (const Real4& v : velocity) masses.push_back(1 / double(v.w));
   return numpy(std::move(masses), 1);
@@ -176,49 +176,51 @@ std::vector<double> State::now(const std::string& name, const std::vector<double
   const auto names = present_->names();
   const auto found = std::ranges::find(names, name);
   if (found == names.end()) return at_start;
-  return present_->values(context().particles, time())[std::size_t(found - names.begin())];
+  return present_->values(context().particles(), time())[std::size_t(found - names.begin())];
 }
 
-nb::object State::charges() const { return numpy(now("charge", context().particles.charge), 1); }
+nb::object State::charges() const {
+  return numpy(now("charge", context().particles().properties().charge), 1);
+}
 nb::object State::diameters() const {
-  return numpy(now("diameter", context().particles.diameter), 1);
+  return numpy(now("diameter", context().particles().properties().diameter), 1);
 }
 
 nb::object State::orientations() const {
-  const Particles& p = context().particles;
-  if (!p.orientations) return numpy(std::vector<double>(), 4);
+  const Particles& p = context().particles();
+  if (!p.orientations()) return numpy(std::vector<double>(), 4);
   std::vector<double> values;
-  for (const Real4& q : p.by_id(p.orientations->orientation))
+  for (const Real4& q : p.by_id(p.orientations()->orientation()))
     for (const Real x : {q.w, q.x, q.y, q.z}) values.push_back(double(x));
   return numpy(std::move(values), 4);
 }
 
 nb::object State::angular_momenta() const {
-  const Particles& p = context().particles;
-  if (!p.orientations) return numpy(std::vector<double>(), 3);
-  return three<double>(p.orientations->angular_momentum.to_host(), ids());
+  const Particles& p = context().particles();
+  if (!p.orientations()) return numpy(std::vector<double>(), 3);
+  return three<double>(p.orientations()->angular_momentum().to_host(), ids());
 }
 
 nb::object State::moments_of_inertia() const {
-  const Particles& p = context().particles;
-  if (!p.orientations) return numpy(std::vector<double>(), 3);
-  return three<double>(p.orientations->moment.to_host(), ids());
+  const Particles& p = context().particles();
+  if (!p.orientations()) return numpy(std::vector<double>(), 3);
+  return three<double>(p.orientations()->moment().to_host(), ids());
 }
 
 nb::object State::torques() const {
   Simulation& s = at_rest("ask for the torques that it is a part of");
-  if (!s.particles.orientations) return numpy(std::vector<double>(), 3);
+  if (!s.particles().orientations()) return numpy(std::vector<double>(), 3);
   s.ensure_forces();
   nb::object torques;
   s.with_whole_forces(
-      [&] { torques = three<double>(s.particles.orientations->torque.to_host(), ids()); });
+      [&] { torques = three<double>(s.particles().orientations()->torque().to_host(), ids()); });
   return torques;
 }
 
 nb::dict State::attributes() const {
-  auto all = context().particles.attributes;
+  auto all = context().particles().properties().attributes;
   const auto names = present_->names();
-  auto present = present_->values(context().particles, time());
+  auto present = present_->values(context().particles(), time());
   for (std::size_t k = 0; k < names.size(); ++k)
     if (const auto one = all.find(names[k]); one != all.end()) one->second = std::move(present[k]);
   nb::dict by_name;
@@ -227,7 +229,7 @@ nb::dict State::attributes() const {
 }
 
 nb::dict State::topology() const {
-  const Topology& t = context().particles.topology;
+  const Topology& t = context().particles().properties().topology;
   nb::dict d;
   const auto list = [&](const char* name, const auto& entries,
                         const std::vector<std::string>& names, std::size_t width,
@@ -262,7 +264,7 @@ nb::dict State::topology() const {
 }
 
 nb::dict State::box() const {
-  const Box& box = context().particles.box;
+  const Box& box = context().particles().box();
   nb::dict d;
   d["lengths"] = list_of(box.length);
   d["tilts"] = list_of({box.xy, box.xz, box.yz});
@@ -295,7 +297,7 @@ nb::dict State::totals() const {
 }
 
 State::Raw State::raw(const std::string& name) const {
-  Particles& p = context().particles;
+  Particles& p = context().particles();
   constexpr bool single = sizeof(Real) == 4;
   const Raw word{nullptr, {std::size_t(p.size()), 4}, nb::dtype<std::uint32_t>(), "<u4"};
   const auto as = [&](auto& buffer, std::size_t width, Raw raw) {
@@ -306,23 +308,23 @@ State::Raw State::raw(const std::string& name) const {
   Raw real = word, whole = word;
   real.type = nb::dtype<Real>(), real.text = single ? "<f4" : "<f8";
   whole.type = nb::dtype<std::int32_t>(), whole.text = "<i4";
-  if (name == "position") return as(p.position, 4, word);
-  if (name == "velocity") return as(p.velocity, 4, real);
-  if (name == "force") return as(p.force, 4, real);
-  if (name == "image") return as(p.image, 3, whole);
-  if (name == "id") return as(p.id, 1, word);
-  if (name == "index") return as(p.index, 1, word);
-  if (name == "orientation") return as(turning(p).orientation, 4, real);
-  if (name == "angular_momentum") return as(turning(p).angular_momentum, 4, real);
-  if (name == "moment_of_inertia") return as(turning(p).moment, 4, real);
-  if (name == "torque") return as(turning(p).torque, 4, real);
+  if (name == "position") return as(p.position(), 4, word);
+  if (name == "velocity") return as(p.velocity(), 4, real);
+  if (name == "force") return as(p.force(), 4, real);
+  if (name == "image") return as(p.image(), 3, whole);
+  if (name == "id") return as(p.id(), 1, word);
+  if (name == "index") return as(p.index(), 1, word);
+  if (name == "orientation") return as(turning(p).orientation(), 4, real);
+  if (name == "angular_momentum") return as(turning(p).angular_momentum(), 4, real);
+  if (name == "moment_of_inertia") return as(turning(p).moment(), 4, real);
+  if (name == "torque") return as(turning(p).torque(), 4, real);
   throw UserError(fmt::format("there is no array \"{}\"", name));
 }
 
 Orientations& State::turning(Particles& p) const {
-  if (!p.orientations)
+  if (!p.orientations())
     throw UserError("the particles have no orientations: add \"orientations\" to the job");
-  return *p.orientations;
+  return *p.orientations();
 }
 
 nb::object State::array(const std::string& name) const {
@@ -347,9 +349,9 @@ nb::tuple State::address(const std::string& name) const {
 
 std::tuple<std::int64_t, std::int64_t, std::int64_t> State::order() const {
   const StepContext& s = context();
-  if (!s.neighbors) return {0, 0, 0};
-  const std::int64_t step = s.neighbors->has_lists() ? 0 : std::int64_t(s.step());
-  return {s.neighbors->builds(), s.neighbors->version(), step};
+  if (!s.neighbors()) return {0, 0, 0};
+  const std::int64_t step = s.neighbors()->has_lists() ? 0 : std::int64_t(s.step());
+  return {s.neighbors()->builds(), s.neighbors()->version(), step};
 }
 
 std::uintptr_t State::stream() const {
@@ -361,41 +363,41 @@ std::uintptr_t State::stream() const {
 }
 
 void State::set_positions(const Rows& rows, bool by_id, bool unwrapped) const {
-  Particles& p = at_rest("change particles").particles;
+  Particles& p = at_rest("change particles").particles();
   check_rows(rows, p.size());
-  auto position = p.position.to_host();
-  auto image = p.image.to_host();
+  auto position = p.position().to_host();
+  auto image = p.image().to_host();
   const auto id = ids();
   for (std::size_t i = 0; i < position.size(); ++i) {
     const Vec3<double> r = row(rows, by_id ? id[i] : i);
     check_finite(r, id[i], "position");
-    check_inside(p.box, r, id[i]);
+    check_inside(p.box(), r, id[i]);
     if (unwrapped) image[i] = {};
-    position[i] = p.box.fixed(r, position[i].type(), &image[i]);
+    position[i] = p.box().fixed(r, position[i].type(), &image[i]);
   }
-  p.position.assign(position);
-  p.image.assign(image);
+  p.position().assign(position);
+  p.image().assign(image);
 }
 
 void State::set_velocities(const Rows& rows, bool by_id) const {
-  Particles& p = at_rest("change particles").particles;
+  Particles& p = at_rest("change particles").particles();
   check_rows(rows, p.size());
-  auto velocity = p.velocity.to_host();
+  auto velocity = p.velocity().to_host();
   const auto id = ids();
   for (std::size_t i = 0; i < velocity.size(); ++i) {
     const Vec3<double> v = row(rows, by_id ? id[i] : i);
     check_finite<Real>(v, id[i], "velocity");
-    if (p.box.dimension == 2 && v.z != 0)
+    if (p.box().dimension == 2 && v.z != 0)
       throw UserError(fmt::format(
           "the velocity of particle {} must have no z component in two dimensions, got {}", id[i],
           v.z));
     velocity[i] = {Real(v.x), Real(v.y), Real(v.z), velocity[i].w};
   }
-  p.velocity.assign(velocity);
+  p.velocity().assign(velocity);
 }
 
 void State::set_orientations(const Rows& rows, bool by_id) const {
-  Particles& p = at_rest("change particles").particles;
+  Particles& p = at_rest("change particles").particles();
   Orientations& turning = this->turning(p);
   check_rows(rows, p.size(), 4);
   const auto view = rows.view();
@@ -409,21 +411,21 @@ void State::set_orientations(const Rows& rows, bool by_id) const {
       throw UserError(fmt::format(
           "the orientation of particle {} must be a quaternion (w, x, y, z), got ({}, {}, {}, {})",
           id[i], q.w, q.x, q.y, q.z));
-    if (p.box.dimension == 2 && q.x * q.x + q.y * q.y > 1e-8 * square)
+    if (p.box().dimension == 2 && q.x * q.x + q.y * q.y > 1e-8 * square)
       throw UserError(
           fmt::format("the orientation of particle {} must be a rotation about z in two "
                       "dimensions, got ({}, {}, {}, {})",
                       id[i], q.w, q.x, q.y, q.z));
     orientation[i] = to_real4(normalized(q));
   }
-  turning.orientation.assign(orientation);
+  turning.orientation().assign(orientation);
 }
 
 void State::set_angular_momenta(const Rows& rows, bool by_id) const {
-  Particles& p = at_rest("change particles").particles;
+  Particles& p = at_rest("change particles").particles();
   Orientations& turning = this->turning(p);
   check_rows(rows, p.size());
-  const auto moment = turning.moment.to_host();
+  const auto moment = turning.moment().to_host();
   const auto id = ids();
   std::vector<Real4> momentum(id.size());
   for (std::size_t i = 0; i < id.size(); ++i) {
@@ -438,19 +440,19 @@ void State::set_angular_momenta(const Rows& rows, bool by_id) const {
                         id[i], "xyz"[axis], v[axis]));
     momentum[i] = {Real(v.x), Real(v.y), Real(v.z), Real(0)};
   }
-  turning.angular_momentum.assign(momentum);
+  turning.angular_momentum().assign(momentum);
 }
 
 void State::changed() const {
   Simulation& s = at_rest("change particles");
-  if (s.particles.box.dimension == 2) {  // what was written into sim.local
-    const auto velocity = s.particles.velocity.to_host();
+  if (s.particles().box().dimension == 2) {  // what was written into sim.local
+    const auto velocity = s.particles().velocity().to_host();
     const auto off = std::ranges::find_if(velocity, [](const Real4& v) { return v.z != 0; });
     if (off != velocity.end()) {
       const double z = double(off->z);
       auto flat = velocity;
       for (Real4& v : flat) v.z = 0;
-      s.particles.velocity.assign(flat);
+      s.particles().velocity().assign(flat);
       throw UserError(
           fmt::format("the velocity of particle {} must have no z component in two "
                       "dimensions, got {}: they were set to 0",
@@ -458,7 +460,7 @@ void State::changed() const {
     }
   }
   s.invalidate();
-  for (const auto& force : s.forces)
+  for (const auto& force : s.forces())
     if (auto* const python = dynamic_cast<KeptForce*>(force.get())) python->forget();
   if (s.bath()) s.bath()->begin(s);
 }
@@ -467,7 +469,7 @@ void bind_state(nb::module_& m) {
   nb::class_<State>(m, "State", "A simulation between two steps, or in the call of a force.")
       .def_prop_ro("step", &State::step)
       .def_prop_ro("time", &State::time)
-      .def_prop_ro("size", [](const State& s) { return s.context().particles.size(); })
+      .def_prop_ro("size", [](const State& s) { return s.context().particles().size(); })
       .def_prop_ro(
           "positions", [](const State& s) { return s.positions(true); },
           "by id, wrapped into the box (length), float64 [n, 3]; a copy")
@@ -478,7 +480,8 @@ void bind_state(nb::module_& m) {
       .def_prop_ro("forces", &State::forces, "by id (energy/length), float64 [n, 3]; a copy")
       .def_prop_ro("images", &State::images, "by id, crossings of the box, int32 [n, 3]; a copy")
       .def_prop_ro("types", &State::types, "by id, index into type_names, uint32 [n]; a copy")
-      .def_prop_ro("type_names", [](const State& s) { return s.context().particles.types; })
+      .def_prop_ro("type_names",
+                   [](const State& s) { return s.context().particles().properties().types; })
       .def_prop_ro("masses", &State::masses, "by id, float64 [n]; a copy")
       .def_prop_ro("charges", &State::charges, "by id, float64 [n], or [0] without; a copy")
       .def_prop_ro("diameters", &State::diameters, "by id (length), [0] without; a copy")
@@ -499,7 +502,7 @@ void bind_state(nb::module_& m) {
       .def_prop_ro("deforms", [](const State& s) { return s.context().deformation() != nullptr; })
       .def_prop_ro("timings",
                    [](const State& s) {
-                     const Timings& t = s.context().timings;
+                     const Timings& t = s.context().timings();
                      nb::dict d;
                      d["neighbors"] = t.neighbors, d["forces"] = t.forces;
                      d["integration"] = t.integration, d["output"] = t.output;

@@ -111,7 +111,7 @@ class State {
   /// from what is there.
   void changed() const;
 
-  std::vector<std::uint32_t> ids() const { return context().particles.id.to_host(); }
+  std::vector<std::uint32_t> ids() const { return context().particles().id().to_host(); }
 
  private:
   struct Raw {

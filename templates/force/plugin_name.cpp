@@ -60,9 +60,9 @@ class PluginName final : public Force {
   }
   /// Device work only: neither allocates nor waits.
   void compute(StepContext& s, const ForceOutput& output) override {
-    for_each(s.device(), "plugin_name", s.particles.size(),
-             PluginNameKernel{s.particles.position.data(), s.particles.size(), s.device_step(),
-                              s.instant(), settings_.frequency * timestep_,
+    for_each(s.device(), "plugin_name", s.particles().size(),
+             PluginNameKernel{s.particles().position().data(), s.particles().size(),
+                              s.device_step(), s.instant(), settings_.frequency * timestep_,
                               std::uint32_t(settings_.mode), Real(settings_.amplitude),
                               Real(wave_number_), output});
   }

@@ -96,7 +96,7 @@ class PluginName final : public Integrator {
 
   void begin(StageContext& s) override {
     s.ensure_forces();
-    twice_wanted_ = kt_ * s.degrees_of_freedom.number();
+    twice_wanted_ = kt_ * s.degrees_of_freedom().number();
     measure(s);  // a resumed run then restores what state() has saved
   }
   /// Device work only; recorded on a GPU.
@@ -124,7 +124,7 @@ class PluginName final : public Integrator {
 
  private:
   void measure(StepContext& s) {
-    sum_of_group(s, "kinetic energy", KineticEnergy{s.particles.velocity.data()}, scratch_,
+    sum_of_group(s, "kinetic energy", KineticEnergy{s.particles().velocity().data()}, scratch_,
                  &bath_.data()->kinetic);
   }
   void half_step(StepContext& s, int which) {

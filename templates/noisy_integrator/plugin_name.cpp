@@ -101,12 +101,13 @@ class PluginName final : public Integrator {
 
   void begin(StageContext& s) override {
     s.ensure_forces();
-    const bool planar = s.particles.box.dimension == 2;
-    noise_ = {RunKey(later_noise, s.seed), planar};
-    eta_ = {s.particles, IndexedBy::id};  // a resumed run then restores what state() has saved
+    const bool planar = s.particles().box().dimension == 2;
+    noise_ = {RunKey(later_noise, s.seed()), planar};
+    eta_ = {s.particles(), IndexedBy::id};  // a resumed run then restores what state() has saved
     for_each(
-        s.device(), "first random forces", s.particles.size(),
-        Begin{{RunKey(first_noise, s.seed), planar}, s.step(), Real(settings_.noise), eta_.data()});
+        s.device(), "first random forces", s.particles().size(),
+        Begin{
+            {RunKey(first_noise, s.seed()), planar}, s.step(), Real(settings_.noise), eta_.data()});
   }
   void end() override { eta_ = {}; }
   /// Device work only; recorded on a GPU.

@@ -67,14 +67,14 @@ class PluginName final : public Observer {
     file_.begin(s, resumed);
     if (begun_) return;  // by an earlier stage, or before the checkpoint
     begun_ = true;
-    for_each(s.device(), "origins", s.particles.size(),
-             Remember{s.particles.view(), origin_.data()});
+    for_each(s.device(), "origins", s.particles().size(),
+             Remember{s.particles().view(), origin_.data()});
   }
   void observe(const Observation& s) override {
-    const double squares =
-        sum<double>(s.device(), "displacements", s.particles.size(),
-                    Displacement2{s.particles.view(), s.particles.box.metric(), origin_.data()});
-    file_.append(std::int64_t(s.step()), s.time(), {squares / double(s.particles.size())});
+    const double squares = sum<double>(
+        s.device(), "displacements", s.particles().size(),
+        Displacement2{s.particles().view(), s.particles().box().metric(), origin_.data()});
+    file_.append(std::int64_t(s.step()), s.time(), {squares / double(s.particles().size())});
   }
   void end(const Observation& s) override { file_.end(s); }
   /// Saves and restores, a resumed run before begin().

@@ -168,7 +168,7 @@ Result measure(const Options& options, const System& system, const Configuration
     s->prepare(integrator);
     integrator.begin(*s);
     s->advance(integrator, 20);
-    const auto builds = s->neighbors->builds();
+    const auto builds = s->neighbors()->builds();
     const auto first = s->step();
     const double time = median_time(options.device, options.seconds / double(all.size()),
                                     [&] { s->advance(integrator, chunk); }) /
@@ -176,8 +176,8 @@ Result measure(const Options& options, const System& system, const Configuration
     if (best.time > 0 && time >= best.time) continue;
     best = {time, neighbors, s->now().temperature,
             double(s->step() - first) /
-                double(std::max<std::int64_t>(1, s->neighbors->builds() - builds)),
-            s->neighbors->mean_entries()};
+                double(std::max<std::int64_t>(1, s->neighbors()->builds() - builds)),
+            s->neighbors()->mean_entries()};
   }
   return best;
 }
@@ -219,7 +219,7 @@ void compare(const Options& options, const System& system, double dt) {
   s->prepare(soft);
   soft.begin(*s);
   s->advance(soft, options.device.is_cuda() ? 1000 : 100);
-  const Configuration c = s->particles.configuration();
+  const Configuration c = s->particles().configuration();
   // Without the thermostat a step of 0.05 heats up without end: the baseline takes 0.01.
   const double baseline = measure(options, system, c, false, soft).time;
   print(options, system, "velocity_verlet", dt, measure(options, system, c, true, verlet),
@@ -251,7 +251,7 @@ int a3b7(const Options& options) {
   s->prepare(soft);
   soft.begin(*s);
   s->advance(soft, 200);
-  const Configuration c = s->particles.configuration();
+  const Configuration c = s->particles().configuration();
   const Result r = measure(options, system, c, true, verlet);
   print_line({{"subject", "a3b7"},
               {"size", c.position.size()},

@@ -205,10 +205,10 @@ void measure(const Device& device, const Particles& particles, double cutoff, Cu
   const std::int64_t n = particles.size();
   for (const bool lists : {false, true}) {
     const double range = lists ? cutoff + skin : cutoff;
-    Orders orders(device, n, particles.box.length.x, range, reach, cut);
-    orders.prepare(particles.position.data());
+    Orders orders(device, n, particles.box().length.x, range, reach, cut);
+    orders.prepare(particles.position().data());
     const double cells_s =
-        time_of(device, seconds / 2, [&] { orders.sort_cells(particles.position.data()); });
+        time_of(device, seconds / 2, [&] { orders.sort_cells(particles.position().data()); });
     const double keys_s =
         cut == Cut::axes ? time_of(device, seconds / 2, [&] { orders.sort_interactions(); }) : 0;
     const std::int32_t fullest = orders.fullest_cell();
@@ -256,10 +256,10 @@ void measure_molecules(const Device& device, const Particles& particles, double 
   Buffer<std::uint32_t> met(device, n), near(device, n);
   const double reach = cutoff + 2 * arm;
   for (const Cut cut : {Cut::none, Cut::by_x, Cut::axes}) {
-    Orders orders(device, n, particles.box.length.x, reach, 1, cut);
-    orders.prepare(particles.position.data());
+    Orders orders(device, n, particles.box().length.x, reach, 1, cut);
+    orders.prepare(particles.position().data());
     const double cells_s =
-        time_of(device, seconds / 2, [&] { orders.sort_cells(particles.position.data()); });
+        time_of(device, seconds / 2, [&] { orders.sort_cells(particles.position().data()); });
     const double keys_s =
         cut == Cut::axes ? time_of(device, seconds / 2, [&] { orders.sort_interactions(); }) : 0;
     for_each(device, "arms", n * sites,
@@ -304,11 +304,11 @@ void measure_perrin(const Device& device, const Configuration& start, double cut
   const std::string search = "Perrin: " + s.neighbor_report();
   const char* loop = name_of(device.is_cuda() ? Loop::particles : Loop::cells);
   const double build_s = time_of(device, seconds, [&] {
-    s.neighbors->invalidate();
-    s.neighbors->update();
+    s.neighbors()->invalidate();
+    s.neighbors()->update();
   });
   const double search_s = time_of(device, seconds, [&] { s.compute_forces(); });
-  if (s.neighbors->has_lists()) {
+  if (s.neighbors()->has_lists()) {
     lines.print("list build", loop, search, build_s, nlohmann::json::object());
     lines.print("forces", loop, search, search_s, {{"of_lists", true}});
   } else {
@@ -335,15 +335,15 @@ int interaction_sort(const Options& options) {
         Simulation s(device, start, lennard_jones(device, 2.5));
         integrator.begin(s);
         s.advance(integrator, cuda ? 1000 : 200);
-        start = s.particles.configuration();
+        start = s.particles().configuration();
       }
       Lines lines(device, system, start.position.size());
       {
         const Simulation s(device, start, lennard_jones(device, system.cutoff));
         for (const int reach : {1, 2})
           for (const Cut cut : {Cut::none, Cut::by_x, Cut::axes})
-            measure(device, s.particles, system.cutoff, cut, reach, options.seconds, lines);
-        if (system.cutoff == 5) measure_molecules(device, s.particles, options.seconds, lines);
+            measure(device, s.particles(), system.cutoff, cut, reach, options.seconds, lines);
+        if (system.cutoff == 5) measure_molecules(device, s.particles(), options.seconds, lines);
       }
       const auto perrin = [&](const char* traversal, const char* sorting = "auto") {
         measure_perrin(device, start, system.cutoff, traversal, sorting, options.seconds, lines);

@@ -87,7 +87,7 @@ struct Liquid {
 
 nlohmann::json line_of(Liquid& liquid, const Options& options, const char* integrator,
                        double time) {
-  const auto n = liquid.s.particles.size();
+  const auto n = liquid.s.particles().size();
   return {{"subject", "lj"},
           {"integrator", integrator},
           {"size", n},
@@ -97,9 +97,9 @@ nlohmann::json line_of(Liquid& liquid, const Options& options, const char* integ
           {"rate_unit", "steps/s"},
           {"particle_steps_per_s", double(n) / time},
           {"temperature", liquid.s.now().temperature},
-          {"steps_per_build", double(liquid.s.step()) /
-                                  double(std::max<std::int64_t>(1, liquid.s.neighbors->builds()))},
-          {"entries_per_particle", liquid.s.neighbors->mean_entries()}};
+          {"steps_per_build", double(liquid.s.step()) / double(std::max<std::int64_t>(
+                                                            1, liquid.s.neighbors()->builds()))},
+          {"entries_per_particle", liquid.s.neighbors()->mean_entries()}};
 }
 
 }  // namespace

@@ -34,11 +34,11 @@ struct CountBody {
 
 /// The share of the candidates of the traversal that are in range.
 double useful_share(Simulation& s) {
-  const std::int64_t n = s.particles.size();
+  const std::int64_t n = s.particles().size();
   Buffer<Real> result(s.device(), 2 * n);
-  const double range = s.neighbors->range(), far = 4 * range;
-  s.neighbors->update();
-  pair_loop("count", *s.neighbors,
+  const double range = s.neighbors()->range(), far = 4 * range;
+  s.neighbors()->update();
+  pair_loop("count", *s.neighbors(),
             CountBody{Real(range * range), Real(far * far), result.data(), n});
   const auto counts = result.to_host();
   double met = 0, in_range = 0;
@@ -81,7 +81,7 @@ int neighbors(const Options& options) {
           Simulation s(options.device, start, lennard_jones(options.device, 2.5));
           integrator.begin(s);
           s.advance(integrator, cuda ? 1000 : 100);
-          start = s.particles.configuration();
+          start = s.particles().configuration();
         }
         double baseline = 0;
         for (const Way& way : ways) {
@@ -92,7 +92,7 @@ int neighbors(const Options& options) {
           Simulation s(options.device, start, lennard_jones(options.device, 2.5), 0, settings);
           integrator.begin(s);
           s.advance(integrator, 20);
-          const auto builds = s.neighbors->builds();
+          const auto builds = s.neighbors()->builds();
           const auto first = s.step();
           const auto chunk =
               std::max<std::int64_t>(20, std::int64_t(0.05 / (n * (cuda ? 1e-9 : 2e-7))));
@@ -113,8 +113,8 @@ int neighbors(const Options& options) {
                                  {"rate_unit", "steps/s"},
                                  {"steps_per_build", double(s.step() - first) /
                                                          double(std::max<std::int64_t>(
-                                                             1, s.neighbors->builds() - builds))},
-                                 {"entries_per_particle", s.neighbors->mean_entries()},
+                                                             1, s.neighbors()->builds() - builds))},
+                                 {"entries_per_particle", s.neighbors()->mean_entries()},
                                  {"baseline", "verlet_list"},
                                  {"ratio", baseline / time}};
           // What a GPU tests without lists no Body sees.

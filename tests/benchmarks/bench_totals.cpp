@@ -11,11 +11,11 @@ namespace perrin::bench {
 namespace {
 
 std::vector<double> times(const Options& options, Simulation& s) {
-  const std::int64_t n = s.particles.size();
+  const std::int64_t n = s.particles().size();
   Buffer<Real4> force(s.device(), n), work(s.device(), n);
   Buffer<Real> virial(s.device(), 6 * n);
-  s.neighbors->update();
-  Force& pairs = *s.forces[0];
+  s.neighbors()->update();
+  Force& pairs = *s.forces()[0];
   BoxWork box;
   box.of = work.data();
   const auto time = [&](const std::function<void()>& f) {

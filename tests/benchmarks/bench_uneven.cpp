@@ -44,15 +44,15 @@ struct CountOf {
 
 /// Each pair counts once.
 double pairs_in_range(Simulation& s, const Ranges& ranges) {
-  const auto types = std::uint32_t(s.particles.types.size());
+  const auto types = std::uint32_t(s.particles().properties().types.size());
   std::vector<Real> squares;
   for (std::uint32_t a = 0; a < types; ++a)
     for (std::uint32_t b = 0; b < types; ++b) squares.push_back(Real(ranges(a, b) * ranges(a, b)));
   Buffer<Real> table(s.device(), std::span<const Real>(squares));
-  Buffer<Real> count(s.device(), s.particles.size());
-  pair_loop("count pairs", *s.neighbors,
-            CountBody{s.particles.position.data(), table.data(), types, count.data()});
-  return sum<double>(s.device(), "pairs", s.particles.size(), CountOf{count.data()}) / 2;
+  Buffer<Real> count(s.device(), s.particles().size());
+  pair_loop("count pairs", *s.neighbors(),
+            CountBody{s.particles().position().data(), table.data(), types, count.data()});
+  return sum<double>(s.device(), "pairs", s.particles().size(), CountOf{count.data()}) / 2;
 }
 
 /// The fluid at rho 0.8442 cut to a part of its box, as a share of the particles and a gas around
@@ -252,8 +252,8 @@ int uneven(const Options& options) {
         VelocityVerlet integrator({0.002});
         integrator.begin(s);
         s.advance(integrator, cuda ? 200 : 40);
-        const double n = double(s.particles.size());
-        const auto builds = s.neighbors->builds();
+        const double n = double(s.particles().size());
+        const auto builds = s.neighbors()->builds();
         const auto first = s.step();
         const auto chunk =
             std::max<std::int64_t>(20, std::int64_t(0.05 / (n * (cuda ? 1e-9 : 2e-7))));
@@ -268,18 +268,18 @@ int uneven(const Options& options) {
                     {"device", options.device.description()},
                     {"system", c.system},
                     {"way", way.name},
-                    {"traversal", s.neighbors->traversal()},
+                    {"traversal", s.neighbors()->traversal()},
                     {"time_s", time},
                     {"ns_per_particle", time / n * 1e9},
                     {"rate", pairs / time},
                     {"rate_unit", "pairs in range per second"},
                     {"pairs_per_particle", pairs / n},
-                    {"entries_per_particle", s.neighbors->mean_entries()},
-                    {"skin", s.neighbors->skin()},
+                    {"entries_per_particle", s.neighbors()->mean_entries()},
+                    {"skin", s.neighbors()->skin()},
                     {"steps_per_build",
                      double(s.step() - first) /
-                         double(std::max<std::int64_t>(1, s.neighbors->builds() - builds))},
-                    {"bytes_per_particle", double(s.neighbors->bytes()) / n},
+                         double(std::max<std::int64_t>(1, s.neighbors()->builds() - builds))},
+                    {"bytes_per_particle", double(s.neighbors()->bytes()) / n},
                     {"standard_is_faster_by", time / standard},
                     {"baseline", "the uniform fluid, standard"},
                     {"ratio", pairs / time / baseline}});

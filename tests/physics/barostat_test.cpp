@@ -86,14 +86,14 @@ TEST_P(BarostatTest, VolumesOfTheIdealGasAreGammaDistributed) {
     settings.axes = gas.axes, settings.compressibility = 4 * diffusion / (dt * double(groups));
     VelocityVerlet integrator({dt}, std::make_unique<Barostat>(settings, gas.dimension), {kt, kt});
     std::mt19937_64 generator(11);
-    draw_velocities(simulation.particles, kt, generator);
+    draw_velocities(simulation.particles(), kt, generator);
     integrator.begin(simulation);
     std::vector<double> volumes, squares;
     for (int k = 0; k < changes; k += 8) {
-      draw_velocities(simulation.particles, kt, generator);
+      draw_velocities(simulation.particles(), kt, generator);
       simulation.advance(integrator, 8);
       if (k < 200) continue;
-      const double v = simulation.particles.box.volume();
+      const double v = simulation.particles().box().volume();
       volumes.push_back(v), squares.push_back((v - volume) * (v - volume));
     }
     const Estimate mean = estimate(volumes), variance = estimate(squares);
@@ -101,7 +101,7 @@ TEST_P(BarostatTest, VolumesOfTheIdealGasAreGammaDistributed) {
     EXPECT_NEAR(variance.mean, n * unit * unit, 4.5 * variance.error);
     EXPECT_GT(mean.independent, device().is_cuda() ? 15 : 50);
     // The shape of the box stays but for the edges that move.
-    const Box &a = c.box, &b = simulation.particles.box;
+    const Box &a = c.box, &b = simulation.particles().box();
     if (!together) {
       const Vec3<double> l = b.length;
       EXPECT_GT(std::abs(l.z / l.x - 1), 0.001);
@@ -136,15 +136,16 @@ TEST_P(BarostatTest, PressureFollowsARamp) {
   settings.compressibility = 4 * volume * std::pow(0.003 * 1.5, 2) / (2 * kt) / 0.01;
   VelocityVerlet integrator({0.01}, std::make_unique<Barostat>(settings, 3), {kt, kt});
   std::mt19937_64 generator(11);
-  draw_velocities(simulation.particles, kt, generator);
+  draw_velocities(simulation.particles(), kt, generator);
   integrator.begin(simulation);
   for (const double pressure : {0.75, 1.0, 1.0}) {
     for (int k = 0; k < 1000; k += 20) {
-      draw_velocities(simulation.particles, kt, generator);
+      draw_velocities(simulation.particles(), kt, generator);
       simulation.advance(integrator, 20);
     }
     const double expected = n * kt / pressure;
-    EXPECT_NEAR(simulation.particles.box.volume(), expected, 4.5 * expected / std::sqrt(n) * 1.2)
+    EXPECT_NEAR(simulation.particles().box().volume(), expected,
+                4.5 * expected / std::sqrt(n) * 1.2)
         << pressure;
   }
 }
@@ -217,13 +218,13 @@ TEST_P(BarostatTest, TotalEnergyLessHeatIsConserved) {
       if (k > 0) s.advance(integrator, steps);
       const double now = s.totals().kinetic + s.totals().potential;
       const double conserved = now - integrator.heat(s);
-      if (k == 0) first = last = conserved, energy = now, volume = s.particles.box.volume();
+      if (k == 0) first = last = conserved, energy = now, volume = s.particles().box().volume();
       change.rms += (conserved - last) * (conserved - last) / intervals;
       last = conserved;
       change.energy = std::max(change.energy, std::abs(now - energy));
     }
     change.rms = std::sqrt(change.rms), change.total = std::abs(last - first);
-    change.volume = std::abs(s.particles.box.volume() / volume - 1);
+    change.volume = std::abs(s.particles().box().volume() / volume - 1);
     return change;
   };
   const Change coarse = run(0.004), fine = run(0.001);
@@ -254,16 +255,17 @@ TEST_P(BarostatTest, ListsFollowTheBox) {
         Simulation simulation(device(), c, forces(), 5, neighbors);
         Bussi integrator = bussi(0.002, 1, 0.05, at(pressure, 0.05, 3));
         integrator.begin(simulation);
-        const double before = simulation.particles.box.volume();
+        const double before = simulation.particles().box().volume();
         for (int k = 0; k < 7; ++k) {
           simulation.advance(integrator, 40);
-          Simulation fresh(device(), simulation.particles.configuration(), forces(), 5, neighbors);
+          Simulation fresh(device(), simulation.particles().configuration(), forces(), 5,
+                           neighbors);
           // Positions of the copy are rounded anew.
           const double here = simulation.totals().potential;
           EXPECT_NEAR(fresh.totals().potential, here, 2e-6 * std::abs(here)) << k;
           EXPECT_NEAR(fresh.now().pressure(), simulation.now().pressure(), 1e-4) << k;
         }
-        EXPECT_GT(std::abs(simulation.particles.box.volume() / before - 1), 0.08);
+        EXPECT_GT(std::abs(simulation.particles().box().volume() / before - 1), 0.08);
       }
 }
 
@@ -275,7 +277,7 @@ TEST_P(BarostatTest, ABoxThatBecomesTooSmallIsAnError) {
   integrator.begin(simulation);
   try {
     simulation.advance(integrator, 3000);
-    FAIL() << "volume " << simulation.particles.box.volume();
+    FAIL() << "volume " << simulation.particles().box().volume();
   } catch (const RunError& e) {
     const std::string what = e.what();
     EXPECT_EQ(what.rfind("step ", 0), 0u) << what;
@@ -326,7 +328,7 @@ TEST(BarostatThreads, BitsDoNotDependOnThem) {
     Bussi integrator = bussi(0.002, 1, 0.05, at(20, 0.05, 3));
     integrator.begin(s);
     s.advance(integrator, 100);
-    const Configuration end = s.particles.configuration();
+    const Configuration end = s.particles().configuration();
     return std::tuple(end.box, end.position, end.velocity, integrator.heat(s));
   };
   const auto one = run(1);

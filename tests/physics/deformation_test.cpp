@@ -91,7 +91,7 @@ TEST_P(DeformationTest, ListsFollowTilts) {
       double smallest = 0, largest = 0;
       for (int k = 0; k < 16; ++k) {
         s.advance(integrator, 25);
-        const Configuration now = s.particles.configuration();
+        const Configuration now = s.particles().configuration();
         const AllPairs all(now, cutoff);
         EXPECT_NEAR(s.totals().potential, all.energy, 4e-6 * std::abs(all.energy)) << k;
         for (std::size_t t = 0; t < 6; ++t)
@@ -100,8 +100,8 @@ TEST_P(DeformationTest, ListsFollowTilts) {
         smallest = std::min(smallest, tilt), largest = std::max(largest, tilt);
       }
       if (way == 0) {
-        EXPECT_NEAR(s.particles.box.xy, 0.4 * edge, 1e-9);
-        EXPECT_NEAR(s.particles.box.length.x, 1.1 * edge, 1e-9);
+        EXPECT_NEAR(s.particles().box().xy, 0.4 * edge, 1e-9);
+        EXPECT_NEAR(s.particles().box().length.x, 1.1 * edge, 1e-9);
       } else {
         EXPECT_LT(smallest, -0.1 * edge);
       }
@@ -133,7 +133,7 @@ TEST_P(DeformationTest, FreeParticlesGoStraight) {
     VelocityVerlet integrator({dt});
     begin(s, deformation, integrator);
     s.advance(integrator, steps);
-    const Configuration end = s.particles.configuration();
+    const Configuration end = s.particles().configuration();
     const double time = steps * dt;
     // Half of the last digit of velocities up to 5; on the way it is not always the same.
     const double rounding = 1e-6;
@@ -167,7 +167,7 @@ TEST_P(DeformationTest, TurningChangesNothing) {
     VelocityVerlet integrator({0.002});
     begin(s, deformation, integrator);
     s.advance(integrator, 85);  // a strain of 0.68
-    return s.particles.configuration();
+    return s.particles().configuration();
   };
   const Configuration turned = run(true), leaning = run(false);
   EXPECT_NEAR(turned.box.xy, leaning.box.xy - leaning.box.length.x, 1e-9);
@@ -266,7 +266,7 @@ TEST(DeformationThreads, BitsDoNotDependOnThem) {
     VelocityVerlet integrator({0.002});
     begin(s, deformation, integrator);
     s.advance(integrator, 120);
-    const Configuration end = s.particles.configuration();
+    const Configuration end = s.particles().configuration();
     return std::tuple(end.box, end.position, end.velocity, s.totals().work);
   };
   const auto one = run(1);

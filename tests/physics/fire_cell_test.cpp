@@ -73,12 +73,12 @@ TEST_P(FireCellTest, ACrystalRelaxesToItsLatticeConstant) {
       // The bulk modulus is some 70: the tolerance is 1e-5 of an edge.
       const double expected = lattice_constant(pressure, cutoff);
       for (int axis = 0; axis < 3; ++axis)
-        EXPECT_NEAR(s.particles.box.length[axis] / cells, expected, 2e-2 * tolerance * expected)
+        EXPECT_NEAR(s.particles().box().length[axis] / cells, expected, 2e-2 * tolerance * expected)
             << axis;
       EXPECT_NEAR(s.now().pressure(), pressure, 2 * tolerance);
-      const Box converged = s.particles.box;
+      const Box converged = s.particles().box();
       s.advance(fire, 7);  // nothing moves any more
-      EXPECT_EQ(converged, s.particles.box);
+      EXPECT_EQ(converged, s.particles().box());
     }
 }
 

@@ -91,8 +91,9 @@ TEST_P(GroupBarostatTest, TwoWithTheSameEquationsAreOne) {
     s.advance(integrator, 200);
     const Vec3<double> momentum = s.totals().momentum;
     EXPECT_NEAR(momentum.x, 0.3 * double(c.position.size()), 1e-2);
-    return End{s.particles.by_id(s.particles.velocity), s.particles.by_id(s.particles.position),
-               s.particles.box.volume(), s.totals().heat};
+    return End{s.particles().by_id(s.particles().velocity()),
+               s.particles().by_id(s.particles().position()), s.particles().box().volume(),
+               s.totals().heat};
   };
   const auto settings = [] { return barostat(4, 0.1, 3); };
   const End alone = run(*verlet(dt, kt, settings()));
@@ -118,18 +119,18 @@ TEST_P(GroupBarostatTest, FrozenParticlesHaveNoPressure) {
                                bussi(dt, kt, 0, barostat(pressure, 1, 1, 4 * diffusion / dt)), c);
   s.begin_stage(*integrator);
   integrator->begin(s);
-  const auto places = s.particles.by_id(s.particles.position);
+  const auto places = s.particles().by_id(s.particles().position());
   std::vector<double> volumes;
   for (int k = 0; k < (device().is_cuda() ? 4000 : 16000); k += 8) {
     s.advance(*integrator, 8);
-    if (k >= 400) volumes.push_back(s.particles.box.volume());
+    if (k >= 400) volumes.push_back(s.particles().box().volume());
   }
   const Estimate mean = estimate(volumes), variance = estimate_variance(volumes, volume);
   EXPECT_NEAR(mean.mean, volume, 4.5 * mean.error);
   EXPECT_LT(mean.error, 0.01 * volume);
   EXPECT_NEAR(variance.mean, shape * unit * unit, 4.5 * variance.error);
-  const auto now = s.particles.by_id(s.particles.position);
-  const auto velocity = s.particles.by_id(s.particles.velocity);
+  const auto now = s.particles().by_id(s.particles().position());
+  const auto velocity = s.particles().by_id(s.particles().velocity());
   for (std::size_t id = 0; id < now.size(); id += 3) {
     EXPECT_TRUE(now[id].x == places[id].x && now[id].y == places[id].y &&
                 now[id].z == places[id].z);

@@ -18,7 +18,7 @@ class OfAPlugin : public Integrator {
  public:
   void begin(StageContext& s) override {
     s.ensure_forces();
-    freedom = s.degrees_of_freedom.number();
+    freedom = s.degrees_of_freedom().number();
   }
   void steps(StepContext& s, int n) override {
     run_particle_steps(
@@ -26,7 +26,7 @@ class OfAPlugin : public Integrator {
   }
   double timestep() const override { return dt; }
   bool follow_group(StageContext& s) override {
-    freedom = s.degrees_of_freedom.number();
+    freedom = s.degrees_of_freedom().number();
     return true;
   }
   double freedom = 0;
@@ -43,7 +43,7 @@ class KnowsNoGroups final : public OfAPlugin {
   void steps(StepContext& s, int n) override {
     for (int k = 0; k < n; ++k) {
       if (k > 0) s.next_step();
-      for_each(s.device(), "stop", s.particles.share(), Stop{s.particles.velocity.data()});
+      for_each(s.device(), "stop", s.particles().share(), Stop{s.particles().velocity().data()});
       renew_forces(s);
     }
   }
@@ -102,7 +102,7 @@ TEST_P(GroupIntegratorsTest, EachCountsTheDegreesOfFreedomOfItsGroup) {
   run(*both, 1);
   const auto n = double((configuration_.position.size() + 2) / 3);
   EXPECT_EQ(first_->freedom, 3 * n);  // the momentum of a part is not conserved
-  EXPECT_EQ(simulation_->degrees_of_freedom.number(),
+  EXPECT_EQ(simulation_->degrees_of_freedom().number(),
             3 * double(configuration_.position.size()) - 3);  // that of all is
 }
 
@@ -117,13 +117,13 @@ TEST_P(GroupIntegratorsTest, GroupsThatAreChosenAnewAreFollowed) {
   EXPECT_EQ(simulation_->totals().total_energy(), energy);
   simulation_->advance(*both, 10);
   // Velocity Verlet in both: as if one had moved everybody.
-  const auto velocity = simulation_->particles.by_id(simulation_->particles.velocity);
+  const auto velocity = simulation_->particles().by_id(simulation_->particles().velocity());
   Simulation alone(device(), configuration_, lennard_jones(device(), 2.5, "force_shift"), 1);
   OfAPlugin one;
   alone.begin_stage(one);
   one.begin(alone);
   alone.advance(one, 20);
-  const auto expected = alone.particles.by_id(alone.particles.velocity);
+  const auto expected = alone.particles().by_id(alone.particles().velocity());
   for (std::size_t id = 0; id < velocity.size(); ++id) {
     EXPECT_EQ(velocity[id].x, expected[id].x) << "particle " << id;
     EXPECT_EQ(velocity[id].z, expected[id].z) << "particle " << id;

@@ -67,7 +67,7 @@ TEST_P(Integrators, VelocityVerletOscillatesAsItsMapSays) {
   const double theta = std::acos(1 - 0.5 * 2 * dt * dt);
   for (int n = 100; n <= 1000; n += 100) {
     simulation.advance(integrator, 100);
-    const double x = simulation.particles.configuration().position[0].x;
+    const double x = simulation.particles().configuration().position[0].x;
     // n roundings of the velocity (6e-8 of its 4) per step, each an error that oscillates on.
     EXPECT_NEAR(x, amplitude * std::cos(n * theta), sizeof(Real) == 4 ? 1e-4 : 1e-5) << n;
   }
@@ -106,7 +106,7 @@ TEST_P(Integrators, FreeParticlesFlyStraightThroughThePeriodicBox) {
   VelocityVerlet integrator({0.01});
   integrator.begin(simulation);
   simulation.advance(integrator, 2000);
-  const auto end = simulation.particles.configuration();
+  const auto end = simulation.particles().configuration();
   const Vec3<double> expected{1 + 30, 2 - 50, 3 + 5};
   // The displacement of a step is rounded to 2^-32 of the box, and in float to 6e-8 of itself.
   for (int axis = 0; axis < 3; ++axis)
@@ -122,12 +122,12 @@ TEST_P(Integrators, TwoDimensionsStayFlat) {
   auto c = empty_box(10, 2);
   add(c, {1, 2, 0}, {1.5, -2.5, 0});
   Simulation simulation(device(), c, trap(device(), 1));
-  const auto z = simulation.particles.position.to_host(0).z;
+  const auto z = simulation.particles().position().to_host(0).z;
   VelocityVerlet integrator({0.01});
   integrator.begin(simulation);
   simulation.advance(integrator, 500);
-  EXPECT_EQ(simulation.particles.position.to_host(0).z, z);
-  EXPECT_EQ(simulation.particles.velocity.to_host(0).z, Real(0));
+  EXPECT_EQ(simulation.particles().position().to_host(0).z, z);
+  EXPECT_EQ(simulation.particles().velocity().to_host(0).z, Real(0));
 }
 
 /// The message of the fault that ends a run of one particle.
@@ -176,8 +176,8 @@ void expect_canonical(const Device& device, int particles, int dimension, double
   settings.timestep = dt, settings.temperature = temperature, settings.tau = tau;
   Bussi integrator(settings, 1);
   integrator.begin(simulation);
-  const double k = 0.5 * simulation.degrees_of_freedom.number();
-  ASSERT_EQ(simulation.degrees_of_freedom.number(), dimension * (particles - 1));
+  const double k = 0.5 * simulation.degrees_of_freedom().number();
+  ASSERT_EQ(simulation.degrees_of_freedom().number(), dimension * (particles - 1));
   const double c = tau > 0 ? std::exp(-dt / tau) : 0;
   simulation.advance(integrator, tau > 0 ? int(20 * tau / dt) : 5);
 
@@ -221,10 +221,10 @@ TEST_P(Integrators, BussiNeverTurnsVelocitiesRound) {
     settings.timestep = 0.01, settings.temperature = 1, settings.tau = tau;
     Bussi integrator(settings, 1);
     integrator.begin(simulation);
-    const auto first = simulation.particles.by_id(simulation.particles.velocity);
+    const auto first = simulation.particles().by_id(simulation.particles().velocity());
     for (int m = 0; m < 20; ++m) {
       simulation.advance(integrator, 1);
-      const auto now = simulation.particles.by_id(simulation.particles.velocity);
+      const auto now = simulation.particles().by_id(simulation.particles().velocity());
       double along = 0, squares = 0, first2 = 0;
       for (std::size_t i = 0; i < now.size(); ++i) {
         along += double(dot(now[i].xyz(), first[i].xyz()));
@@ -258,7 +258,7 @@ TEST_P(Integrators, BussiAccountsForItsHeat) {
 TEST_P(Integrators, BussiHoldsTheTemperatureOfATrap) {
   const int particles = 2, samples = 1000;
   Simulation simulation(device(), ideal_gas(particles, 3), trap(device(), 1.7), 5);
-  EXPECT_EQ(simulation.degrees_of_freedom.number(), 3 * particles);
+  EXPECT_EQ(simulation.degrees_of_freedom().number(), 3 * particles);
   BussiSettings settings;
   settings.timestep = 0.05, settings.temperature = 1, settings.tau = 0.5;
   Bussi integrator(settings, 1);
@@ -306,7 +306,7 @@ TEST_P(Integrators, BussiFollowsARamp) {
   Bussi integrator(settings, 0.5);
   integrator.begin(simulation);
   const double error =
-      std::sqrt(2.0 / simulation.degrees_of_freedom.number());  // relative, one sample
+      std::sqrt(2.0 / simulation.degrees_of_freedom().number());  // relative, one sample
   for (const double expected : {1.5, 2.0, 2.5, 3.0, 3.0}) {
     simulation.advance(integrator, 25);
     EXPECT_NEAR(simulation.now().temperature, expected, 4 * error * expected);
@@ -382,9 +382,9 @@ TEST_P(Integrators, FireFindsTheIcosahedron) {
   EXPECT_EQ(simulation.time(), 0);
 
   // Converged: further steps change nothing; and the particles kept their velocities.
-  const auto before = simulation.particles.configuration();
+  const auto before = simulation.particles().configuration();
   simulation.advance(fire, 10);
-  const auto after = simulation.particles.configuration();
+  const auto after = simulation.particles().configuration();
   EXPECT_EQ(before.position, after.position);
   EXPECT_EQ(after.velocity[1].x, double(Real(0.3)));
 }

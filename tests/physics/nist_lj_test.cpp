@@ -80,9 +80,9 @@ double virial_rounding(const Configuration& c, double cutoff) {
 }
 
 long pairs_in_range(Simulation& s) {
-  Buffer<Real> result(s.device(), s.particles.size());
-  const double range = s.neighbors->range();
-  pair_loop("count pairs", *s.neighbors, CountNeighbors{Real(range * range), result.data()});
+  Buffer<Real> result(s.device(), s.particles().size());
+  const double range = s.neighbors()->range();
+  pair_loop("count pairs", *s.neighbors(), CountNeighbors{Real(range * range), result.data()});
   double total = 0;
   for (const Real n : result.to_host()) total += double(n);
   return std::lround(total / 2);
@@ -239,7 +239,7 @@ TEST_P(NistLj, EveryPairOfTypesHasParametersOfItsOwn) {
       for (std::size_t k = 0; k < 6; ++k)
         EXPECT_NEAR(t.virial[k], expected.virial[k], precision * scale);
       s.ensure_forces();
-      const auto force = s.particles.by_id(s.particles.force);
+      const auto force = s.particles().by_id(s.particles().force());
       double wrong = 0;
       for (std::size_t i = 0; i < force.size(); ++i)
         for (int k = 0; k < 3; ++k)

@@ -53,7 +53,7 @@ TEST_P(NoseHooverTest, KineticEnergyIsGammaDistributed) {
   s.prepare(integrator);
   integrator.begin(s);
   s.advance(integrator, 2000);
-  const double freedom = s.degrees_of_freedom.number(), n = double(c.position.size());
+  const double freedom = s.degrees_of_freedom().number(), n = double(c.position.size());
   ASSERT_EQ(freedom, 3 * n - 3);
   std::vector<double> kinetic;
   for (int k = 0; k < 30000; k += 10) {
@@ -106,16 +106,16 @@ TEST_P(NoseHooverTest, VolumesOfTheIdealGasAreGammaDistributed) {
     std::mt19937_64 generator(11);
     std::vector<double> volumes;
     for (int k = 0; k < steps; k += 50) {
-      draw_velocities(s.particles, kt, generator);
+      draw_velocities(s.particles(), kt, generator);
       integrator.begin(s);
       s.advance(integrator, 50);
-      if (k > 500) volumes.push_back(s.particles.box.volume());
+      if (k > 500) volumes.push_back(s.particles().box().volume());
     }
     const Estimate mean = estimate(volumes), variance = estimate_variance(volumes, volume);
     EXPECT_NEAR(mean.mean, volume, 4.5 * mean.error);
     EXPECT_NEAR(variance.mean, gas_particles * unit * unit, 4.5 * variance.error);
     EXPECT_GT(mean.independent, device().is_cuda() ? 15 : 60);
-    const Box &a = c.box, &b = s.particles.box;
+    const Box &a = c.box, &b = s.particles().box();
     for (int axis = 0; axis < gas.dimension; ++axis) {
       const bool moves = gas.axes == "all" || gas.axes.find("xyz"[axis]) != std::string::npos;
       EXPECT_EQ(a.length[axis] != b.length[axis], moves) << axis;
@@ -191,7 +191,7 @@ TEST_P(NoseHooverTest, TotalEnergyLessHeatIsConserved) {
         change.rms += (conserved - first) * (conserved - first) / intervals;
         change.energy = std::max(change.energy, std::abs(now - energy));
         change.volume =
-            std::max(change.volume, std::abs(s.particles.box.volume() / c.box.volume() - 1));
+            std::max(change.volume, std::abs(s.particles().box().volume() / c.box.volume() - 1));
       }
       change.rms = std::sqrt(change.rms);
       change.temperature = s.now().temperature;
@@ -250,7 +250,7 @@ TEST_P(NoseHooverTest, StartsFromRestWithTheSecondOrder) {
         if (rate > 0) deformation.begin(s, integrator);
         integrator.begin(s);
         s.advance(integrator, int(std::lround(0.4 / dt)));
-        return s.particles.configuration().velocity;
+        return s.particles().configuration().velocity;
       };
       const auto coarse = run(0.008), middle = run(0.004), fine = run(0.002);
       double first = 0, second = 0;
@@ -274,9 +274,9 @@ TEST_P(NoseHooverTest, GoesBackAsItCame) {
   NoseHoover integrator(j, 1);
   integrator.begin(s);
   s.advance(integrator, 40);
-  const auto start = s.particles.configuration();
+  const auto start = s.particles().configuration();
   s.advance(integrator, 40);
-  EXPECT_GT(std::abs(s.particles.box.volume() / start.box.volume() - 1), 0.003);
+  EXPECT_GT(std::abs(s.particles().box().volume() / start.box.volume() - 1), 0.003);
 
   Archive archive = Archive::saving();
   integrator.state(archive);
@@ -288,13 +288,13 @@ TEST_P(NoseHooverTest, GoesBackAsItCame) {
   for (std::size_t k = 0; k < count; ++k) numbers[k] = -numbers[k];
   Archive turned = Archive::restoring(records);
   integrator.state(turned);
-  auto velocity = s.particles.velocity.to_host();
+  auto velocity = s.particles().velocity().to_host();
   for (Real4& v : velocity) v = {-v.x, -v.y, -v.z, v.w};
-  s.particles.velocity.assign(velocity);
+  s.particles().velocity().assign(velocity);
   integrator.begin(s);
   s.advance(integrator, 40);
 
-  const auto end = s.particles.configuration();
+  const auto end = s.particles().configuration();
   for (int axis = 0; axis < 3; ++axis)
     EXPECT_NEAR(end.box.length[axis] / start.box.length[axis], 1, 2e-7);
   double furthest = 0, fastest = 0;
@@ -319,7 +319,7 @@ TEST_P(NoseHooverTest, ABoxThatChangesTooFastIsAnError) {
   integrator.begin(s);
   try {
     s.advance(integrator, 1000);
-    FAIL() << "volume " << s.particles.box.volume();
+    FAIL() << "volume " << s.particles().box().volume();
   } catch (const RunError& e) {
     const std::string what = e.what();
     EXPECT_EQ(what.rfind("step ", 0), 0u) << what;

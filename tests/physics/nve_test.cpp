@@ -26,7 +26,7 @@ Fit run(Simulation& s, double timestep, std::int64_t steps, int samples) {
   for (int k = 0; k < samples; ++k) {
     s.advance(integrator, steps / samples);
     t.push_back(double(k));
-    e.push_back((s.totals().potential + s.totals().kinetic) / double(s.particles.size()));
+    e.push_back((s.totals().potential + s.totals().kinetic) / double(s.particles().size()));
   }
   const double n = double(samples);
   double mt = 0, me = 0, stt = 0, ste = 0;
@@ -50,7 +50,7 @@ Configuration liquid(const Device& device, int cells) {
   VelocityVerlet integrator({0.005});
   integrator.begin(s);
   s.advance(integrator, 2000);
-  return s.particles.configuration();
+  return s.particles().configuration();
 }
 
 class Nve : public DeviceTest {
@@ -122,10 +122,10 @@ TEST_P(Nve, SameJobSameBits) {
     VelocityVerlet integrator({0.005});
     integrator.begin(s);
     for (const int n : chunks) s.advance(integrator, n);
-    if (s.neighbors->has_lists()) {
-      EXPECT_GT(s.neighbors->builds(), 3);
+    if (s.neighbors()->has_lists()) {
+      EXPECT_GT(s.neighbors()->builds(), 3);
     }
-    return std::pair{s.particles.position.to_host(), s.particles.velocity.to_host()};
+    return std::pair{s.particles().position().to_host(), s.particles().velocity().to_host()};
   };
   const auto equal = [](const auto& a, const auto& b) {
     return std::memcmp(a.first.data(), b.first.data(), a.first.size() * sizeof a.first[0]) == 0 &&
@@ -157,8 +157,8 @@ TEST_P(Nve, AFullListInTheMiddleOfAStepChangesNoBit) {
     VelocityVerlet integrator({0.002});
     integrator.begin(s);
     for (int k = 0; k < 2400; k += chunk) s.advance(integrator, chunk);
-    EXPECT_GT(s.neighbors->version(), 0) << "the list was never full: the test tests nothing";
-    return s.particles.position.to_host();
+    EXPECT_GT(s.neighbors()->version(), 0) << "the list was never full: the test tests nothing";
+    return s.particles().position().to_host();
   };
   // The CPU's clusters have no capacity to exceed.
   for (const char* list : {device().is_cuda() ? "tiles" : "verlet_list"}) {
@@ -186,7 +186,8 @@ TEST_P(Nve, ASimulationThatStopsLeavesAnotherOnTheSameDeviceAlone) {
   EXPECT_THROW(bad->advance(second, 30), RunError);
   good->advance(first, 30);
   EXPECT_EQ(good->step(), 60u);
-  EXPECT_EQ(good->particles.configuration().position, alone->particles.configuration().position);
+  EXPECT_EQ(good->particles().configuration().position,
+            alone->particles().configuration().position);
 }
 
 TEST_P(Nve, AParticleFlyingOffStopsTheRun) {
@@ -249,8 +250,8 @@ Sampled sample(const Device& device, const Configuration& c, const NeighborSetti
   } catch (const RunError& error) {
     result.error = error.what();
   }
-  result.end = s.particles.position.to_host();
-  if (s.neighbors) result.versions = s.neighbors->version();
+  result.end = s.particles().position().to_host();
+  if (s.neighbors()) result.versions = s.neighbors()->version();
   return result;
 }
 

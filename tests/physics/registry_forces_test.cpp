@@ -244,10 +244,10 @@ TEST(RegistryForces, TorquesAreTheDerivativesOfTheirEnergies) {
     SCOPED_TRACE(type);
     ++tested;
     const auto s = simulation_of(all.registry, job, start);
-    ASSERT_TRUE(s->forces[0]->traits().torques);
+    ASSERT_TRUE(s->forces()[0]->traits().torques);
     s->ensure_forces();
-    const auto torque = s->particles.orientations->torque.to_host();
-    const auto index = s->particles.index.to_host();
+    const auto torque = s->particles().orientations()->torque().to_host();
+    const auto index = s->particles().index().to_host();
     const double h = 0.01;
     double largest = 0;
     for (const std::uint32_t id : {0u, 1u, 57u, 171u, 342u})
@@ -270,9 +270,9 @@ TEST(RegistryForces, TorquesAreTheDerivativesOfTheirEnergies) {
     open.box.periodic = {false, false, false};
     const auto cluster = simulation_of(all.registry, job, open);
     cluster->ensure_forces();
-    const Configuration now = cluster->particles.configuration();
-    const auto f = cluster->particles.by_id(cluster->particles.force);
-    const auto t = cluster->particles.by_id(cluster->particles.orientations->torque);
+    const Configuration now = cluster->particles().configuration();
+    const auto f = cluster->particles().by_id(cluster->particles().force());
+    const auto t = cluster->particles().by_id(cluster->particles().orientations()->torque());
     Vec3<double> sum{};
     double scale = 0;
     for (std::size_t i = 0; i < f.size(); ++i) {
@@ -303,8 +303,8 @@ TEST(RegistryForces, AreTheDerivativesOfTheirEnergies) {
     const Configuration& start = turns(row->type) ? oriented : plain;
     const auto s = simulate(start);
     s->ensure_forces();
-    const auto force = s->particles.force.to_host();
-    const auto index = s->particles.index.to_host();
+    const auto force = s->particles().force().to_host();
+    const auto index = s->particles().index().to_host();
     // Central differences over 0.02: energies rounded to 10⁻⁷ of some hundreds, and the third
     // derivative of the steepest potentials, leave some hundredths.
     const double h = 0.01;
@@ -493,7 +493,7 @@ TEST(RegistryForces, TailsCountWhatTheSwitchTakesAway) {
   std::vector<std::unique_ptr<Force>> forces;
   forces.push_back(make_component<Force>(all.registry, job("switch", true), context));
   Simulation s(Device::cpu(1), c, std::move(forces));
-  const ForceCorrection tail = s.forces[0]->correction(c.box);
+  const ForceCorrection tail = s.forces()[0]->correction(c.box);
   EXPECT_NEAR(tail.energy, expected, 1e-6 * std::abs(expected));
   EXPECT_NEAR(tail.virial, 3 * expected, 3e-6 * std::abs(expected));
   for (const char* shift : {"energy_shift", "force_shift"}) {

@@ -210,8 +210,8 @@ std::string two_types(double repulsion, double temperature, const std::string& m
 std::vector<Real4> forces_of(Simulation& s, const Integrator& integrator) {
   s.prepare(integrator);
   s.ensure_forces();
-  const auto force = s.particles.force.to_host();
-  const auto id = s.particles.id.to_host();
+  const auto force = s.particles().force().to_host();
+  const auto id = s.particles().id().to_host();
   std::vector<Real4> by_id(force.size());
   for (std::size_t k = 0; k < force.size(); ++k) by_id[id[k]] = force[k];
   return by_id;
@@ -306,11 +306,11 @@ TEST_P(DpdTest, MeasuringSeesTheNoiseOfTheStep) {
   s.prepare(integrator);
   integrator.begin(s);
   s.advance(integrator, 3);
-  const auto n = s.particles.size();
+  const auto n = s.particles().size();
   Buffer<Real4> measured(device(), n);
   Buffer<Real> virial(device(), 6 * n);
-  const auto in_step = s.particles.force.to_host();
-  s.forces[0]->compute(s, {measured.data(), virial.data(), false, true});
+  const auto in_step = s.particles().force().to_host();
+  s.forces()[0]->compute(s, {measured.data(), virial.data(), false, true});
   const auto again = measured.to_host();
   double scale = 0;
   for (std::size_t k = 0; k < in_step.size(); ++k) {
@@ -340,10 +340,10 @@ TEST_P(DpdTest, TwoForcesHaveNoiseOfTheirOwn) {
   Simulation s(device(), c, std::move(forces), 1);
   s.prepare(VelocityVerlet({0.01}));
   s.ensure_forces();
-  Buffer<Real4> force(device(), s.particles.size());
+  Buffer<Real4> force(device(), s.particles().size());
   std::vector<Real4> noise[2];
   for (std::size_t k = 0; k < 2; ++k) {
-    s.forces[k]->compute(s, {force.data(), nullptr, false, false});
+    s.forces()[k]->compute(s, {force.data(), nullptr, false, false});
     noise[k] = force.to_host();
   }
   double product = 0, square = 0;
@@ -435,7 +435,7 @@ void check_fluid(const Device& device, Integrator& integrator, double time, doub
   const double dt = integrator.timestep();
   const auto warm = std::int64_t(4 / dt), steps = std::int64_t(time / dt);
   const Series series = run(s, integrator, warm, steps / 10 * 10, std::int64_t(0.1 / dt + 0.5));
-  const auto n = s.particles.size();
+  const auto n = s.particles().size();
   const Estimate t = estimate(series.temperature);
   EXPECT_LT(std::abs(t.mean - 1), 5 * temperature_error(n, time) + systematic);
   // 23.65 ± 0.05 after extrapolation; at these time steps within 0.1.
@@ -477,11 +477,11 @@ TEST_P(DpdTest, IdealGasHasIdealPressure) {
     const Series series = run(s, *integrator, 100, 1500, 5);
     const Estimate p = estimate(series.pressure), t = estimate(series.temperature);
     // rho kT with the kT of the run; one degree of freedom per axis is the centre of mass's.
-    const double wanted = 3 * t.mean * (1 - 1.0 / double(s.particles.size()));
+    const double wanted = 3 * t.mean * (1 - 1.0 / double(s.particles().size()));
     EXPECT_NEAR(p.mean, wanted, 5 * p.error);
     EXPECT_LT(p.error, 0.15);
     EXPECT_NEAR(t.mean, 1,
-                5 * temperature_error(s.particles.size(), 1500 * integrator->timestep()) + 0.025);
+                5 * temperature_error(s.particles().size(), 1500 * integrator->timestep()) + 0.025);
   }
 }
 
@@ -492,7 +492,7 @@ TEST_P(DpdTest, HalfLambdaIsVelocityVerlet) {
   Simulation a = simulation(device(), c, standard()), b = simulation(device(), c, standard());
   run(a, verlet, 0, 20, 20);
   run(b, half, 0, 20, 20);
-  const auto x = a.particles.configuration().position, y = b.particles.configuration().position;
+  const auto x = a.particles().configuration().position, y = b.particles().configuration().position;
   EXPECT_EQ(x, y);
 }
 
@@ -514,7 +514,7 @@ TEST_P(DpdTest, LongBoxesTakeNothingFromDisplacements) {
     s.prepare(*integrator);
     integrator->begin(s);
     s.advance(*integrator, steps);
-    const Configuration end = s.particles.configuration();
+    const Configuration end = s.particles().configuration();
     for (std::size_t k = 0; k < n; ++k)
       for (int axis = 0; axis < 3; ++axis)
         EXPECT_NEAR(end.position[k][axis] - c.position[k][axis], steps * 0.02 * c.velocity[k][axis],
@@ -539,7 +539,7 @@ TEST_P(DpdTest, HeatsAColdFluid) {
     s.advance(*integrator, 1);
     const double first =
         3 * 4.5 * 2 * (4 * M_PI / 30) / 3 * 0.02 * (integrator == &split ? 1 : 0.5);
-    const double sigma = std::sqrt(2.0 / (3 * double(s.particles.size())));
+    const double sigma = std::sqrt(2.0 / (3 * double(s.particles().size())));
     EXPECT_NEAR(s.now().temperature / first, 0.98, 5 * sigma + 0.02);
     s.advance(*integrator, 300);
     EXPECT_NEAR(s.now().temperature, 1, 5 * sigma);
@@ -564,8 +564,8 @@ TEST_P(DpdTest, ResumesExactly) {
     resumed.state(archive);
     integrator->begin(resumed);
     resumed.advance(*integrator, 25);
-    EXPECT_EQ(s.particles.configuration().position, resumed.particles.configuration().position);
-    EXPECT_EQ(s.particles.configuration().velocity, resumed.particles.configuration().velocity);
+    EXPECT_EQ(s.particles().configuration().position, resumed.particles().configuration().position);
+    EXPECT_EQ(s.particles().configuration().velocity, resumed.particles().configuration().velocity);
   }
 }
 

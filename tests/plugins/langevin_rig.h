@@ -67,7 +67,7 @@ struct Rig {
     mover->begin(simulation);
   }
   void run(std::int64_t steps) { simulation.advance(*mover, steps); }
-  Configuration now() const { return simulation.particles.configuration(); }
+  Configuration now() const { return simulation.particles().configuration(); }
 };
 
 inline Vec3<double> unwrapped(const Configuration& c, std::size_t i) {

@@ -146,7 +146,7 @@ TEST_P(LangevinPlugin, VelocitiesForgetByFrictionOverMass) {
     EXPECT_NEAR(square / n / kt, 1, sigmas * std::sqrt(2 / n)) << t;
     EXPECT_NEAR(product / n / kt, decay, sigmas * std::sqrt((1 + decay * decay) / n)) << t;
   }
-  EXPECT_EQ(rig.simulation.degrees_of_freedom.number(), 90000);
+  EXPECT_EQ(rig.simulation.degrees_of_freedom().number(), 90000);
 }
 
 TEST_P(LangevinPlugin, FrictionFromDiameter) {
@@ -216,7 +216,7 @@ TEST_P(LangevinPlugin, EquipartitionInALennardJonesFluid) {
     for (int k = 0; k < 100; ++k) {
       rig.run(int(0.2 / dt));
       double f2 = 0;
-      for (const Real4& f : rig.simulation.particles.force.to_host())
+      for (const Real4& f : rig.simulation.particles().force().to_host())
         f2 += double(f.x) * f.x + double(f.y) * f.y + double(f.z) * f.z;
       const double l = laplacian(rig.now(), 2.5);
       kinetic.push_back(rig.simulation.now().temperature);

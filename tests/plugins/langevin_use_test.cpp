@@ -55,7 +55,7 @@ TEST_P(LangevinUse, MemoryOrderDoesNotMatter) {
     Rig plain(device(), c, trap(device(), 1, 2), json),
         mixed(device(), c, trap(device(), 1, 2), json);
     plain.run(5), mixed.run(5);
-    mixed.simulation.particles.reorder(Buffer<std::uint32_t>(device(), order));
+    mixed.simulation.particles().memory_order().reorder(Buffer<std::uint32_t>(device(), order));
     mixed.simulation.invalidate();  // forces do not follow
     mixed.simulation.ensure_forces();
     plain.run(5), mixed.run(5);
@@ -167,7 +167,7 @@ TEST_P(LangevinUse, TypesAndAxesThatStayOut) {
     }
     // A trap holds them: no momentum is conserved. Overdamped motion leaves all velocities alone,
     // and what moves counts.
-    EXPECT_EQ(rig.simulation.degrees_of_freedom.number(), 2 * 100);
+    EXPECT_EQ(rig.simulation.degrees_of_freedom().number(), 2 * 100);
   }
 }
 
@@ -214,7 +214,7 @@ TEST_P(LangevinUse, VolumesOfAnOverdampedGasAreGammaDistributed) {
     std::vector<double> volumes, squares;
     for (int k = 0; k < 4000; ++k) {
       rig.run(8);
-      const double v = rig.simulation.particles.box.volume();
+      const double v = rig.simulation.particles().box().volume();
       if (k >= 100) volumes.push_back(v), squares.push_back((v - volume) * (v - volume));
     }
     const Estimate mean = estimate(volumes), variance = estimate(squares);
@@ -233,9 +233,9 @@ TEST_P(LangevinUse, FusedTrapIsTheTrap) {
   Rig bare(device(), c, trap(device(), 2), head + R"("keep_forces": false})");
   fused.run(30), plain.run(30), bare.run(30);
   const Configuration a = fused.now(), b = plain.now();
-  const auto f = fused.simulation.particles.force.to_host();
+  const auto f = fused.simulation.particles().force().to_host();
   EXPECT_TRUE(equal(a, bare.now()));
-  EXPECT_TRUE(std::isnan(bare.simulation.particles.force.to_host(0).x));
+  EXPECT_TRUE(std::isnan(bare.simulation.particles().force().to_host(0).x));
   for (std::size_t i = 0; i < a.position.size(); ++i) {
     EXPECT_NEAR(a.position[i].x, b.position[i].x, 1e-5);  // roundings of floats near 1
     EXPECT_NEAR(double(f[i].x), -2 * a.position[i].x, 1e-5);
@@ -254,8 +254,8 @@ TEST_P(LangevinUse, FusedTrapPullsToTheNearestImageInATiltedBox) {
   Rig fused(device(), c, trap(device(), 2), head + R"("fuse": true})");
   Rig plain(device(), c, trap(device(), 2), head + R"("fuse": false})");
   fused.run(5), plain.run(5);
-  const auto f = fused.simulation.particles.force.to_host();
-  const auto p = plain.simulation.particles.force.to_host();
+  const auto f = fused.simulation.particles().force().to_host();
+  const auto p = plain.simulation.particles().force().to_host();
   for (std::size_t i = 0; i < f.size(); ++i) {
     EXPECT_NEAR(double(f[i].x), double(p[i].x), 1e-4);
     EXPECT_NEAR(double(f[i].y), double(p[i].y), 1e-4);

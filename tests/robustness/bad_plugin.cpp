@@ -52,7 +52,7 @@ class BadForce final : public Force {
     if (settings_.does == "allocate") Buffer<Real>(s.device(), 1);
     if (settings_.does == "wait") one_.to_host();
     const auto first = std::uint64_t(settings_.does == "nan" ? settings_.step : 1000000);
-    for_each(s.device(), "bad force", s.particles.size(),
+    for_each(s.device(), "bad force", s.particles().size(),
              NanFrom{out.force, s.device_step(), first, out.add});
   }
 

@@ -63,10 +63,10 @@ Result run(const Device& device, const System& system) {
       s.advance(*integrator, portion, sampling);
       if (system.stops) s.particles_were_moved();
     }
-    result.position = s.particles.by_id(s.particles.position);
-    result.velocity = s.particles.by_id(s.particles.velocity);
+    result.position = s.particles().by_id(s.particles().position());
+    result.velocity = s.particles().by_id(s.particles().velocity());
     result.energy = s.totals().potential;
-    result.builds = s.neighbors->builds();
+    result.builds = s.neighbors()->builds();
     s.end_stage();
   } catch (const std::exception& e) {
     result.error = e.what();

@@ -129,7 +129,7 @@ void compare(const Device& device, const Configuration& c, std::unique_ptr<Force
   forces.push_back(std::move(force));
   Simulation simulation(device, c, std::move(forces));
   simulation.ensure_forces();
-  const auto f = simulation.particles.force.to_host();
+  const auto f = simulation.particles().force().to_host();
 
   // Float: positions differences carry 6e-8 of their length, so forces 6e-8 k r and a few
   // roundings.
@@ -375,7 +375,7 @@ TEST_P(Bonded, ThreeInLineLeaveDihedralForcesFinite) {
     simulation.ensure_forces();
     Vec3<double> sum{};
     double largest = 0;
-    for (const auto& f : simulation.particles.force.to_host()) {
+    for (const auto& f : simulation.particles().force().to_host()) {
       const Vec3<double> one{double(f.x), double(f.y), double(f.z)};
       sum += one;
       largest = std::max(largest, std::sqrt(dot(one, one)));
@@ -483,7 +483,7 @@ TEST_P(Bonded, StretchedAnglesAreAtRest) {
       device(), c, std::map<std::string, AngleHarmonic::Settings>{{"a", {100, 180}}}));
   Simulation simulation(device(), c, std::move(forces));
   simulation.ensure_forces();
-  for (const auto& f : simulation.particles.force.to_host()) {
+  for (const auto& f : simulation.particles().force().to_host()) {
     EXPECT_NEAR(double(f.x), 0, 1e-4);
     EXPECT_NEAR(double(f.y), 0, 1e-4);
     EXPECT_NEAR(double(f.z), 0, 1e-4);
@@ -536,11 +536,11 @@ TEST_P(Bonded, ResultsGoByIdWhateverTheOrderInMemory) {
       std::vector<std::uint32_t> order(c.position.size());
       for (std::size_t i = 0; i < order.size(); ++i) order[i] = std::uint32_t(i);
       std::shuffle(order.begin(), order.end(), std::mt19937(3));
-      simulation.particles.reorder(Buffer<std::uint32_t>(device(), order));
+      simulation.particles().memory_order().reorder(Buffer<std::uint32_t>(device(), order));
     }
     simulation.ensure_forces();
-    const auto f = simulation.particles.force.to_host();
-    const auto id = simulation.particles.id.to_host();
+    const auto f = simulation.particles().force().to_host();
+    const auto id = simulation.particles().id().to_host();
     std::vector<std::array<Real, 3>> result(f.size());
     for (std::size_t i = 0; i < f.size(); ++i) result[id[i]] = {f[i].x, f[i].y, f[i].z};
     return result;

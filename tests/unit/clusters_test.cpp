@@ -142,11 +142,11 @@ std::vector<System> systems() {
 /// Vectors of the minimum image from the fixed-point positions, in double.
 struct Exact {
   explicit Exact(const Particles& particles)
-      : position(particles.position.to_host()), id(particles.id.to_host()) {
-    const auto e = particles.box.edges();
+      : position(particles.position().to_host()), id(particles.id().to_host()) {
+    const auto e = particles.box().edges();
     for (int axis = 0; axis < 3; ++axis) {
       const double stretch =
-          particles.box.periodic[std::size_t(axis)] ? 1 : 1 + 2 * particles.box.padding[axis];
+          particles.box().periodic[std::size_t(axis)] ? 1 : 1 + 2 * particles.box().padding[axis];
       edge[axis] = (stretch / 4294967296.0) * e[std::size_t(axis)];
     }
   }
@@ -203,7 +203,7 @@ void expect_all_pairs(const Particles& particles, const std::vector<double>& res
 std::vector<double> run(const ClusterList& list, double cutoff) {
   const Particles& particles = list.particles();
   std::vector<double> result(std::size_t(particles.size()) * Witness::sums, -1);
-  run_pairs("witness", list, Witness{particles.id.data(), Real(cutoff * cutoff), result.data()});
+  run_pairs("witness", list, Witness{particles.id().data(), Real(cutoff * cutoff), result.data()});
   return result;
 }
 
@@ -211,17 +211,17 @@ std::vector<double> run(const ClusterList& list, double cutoff) {
 void shake(Particles& particles, double distance, unsigned seed) {
   std::mt19937 generator(seed);
   std::uniform_real_distribution<double> u(-1, 1);
-  Metric metric = particles.box.metric();
-  auto p = particles.position.to_host();
+  Metric metric = particles.box().metric();
+  auto p = particles.position().to_host();
   for (auto& q : p) {
     Vec3<double> d{u(generator), u(generator), u(generator)};
-    if (particles.box.dimension == 2) d.z = 0;
+    if (particles.box().dimension == 2) d.z = 0;
     d *= distance / std::sqrt(3.0);
     const Real3 f = metric.fixed({Real(d.x), Real(d.y), Real(d.z)});
     q.x += std::uint32_t(std::int32_t(f.x)), q.y += std::uint32_t(std::int32_t(f.y));
     q.z += std::uint32_t(std::int32_t(f.z));
   }
-  particles.position.assign(p);
+  particles.position().assign(p);
 }
 
 TEST(Clusters, EveryPairOnceBeforeAndAfterMoves) {
@@ -231,8 +231,8 @@ TEST(Clusters, EveryPairOnceBeforeAndAfterMoves) {
     Particles particles(Device::cpu(2), system.make());
     ClusterList list(particles, system.range + skin, {});
     list.build();
-    const auto id = particles.id.to_host();
-    const auto index = particles.index.to_host();
+    const auto id = particles.id().to_host();
+    const auto index = particles.index().to_host();
     for (std::size_t i = 0; i < id.size(); ++i) ASSERT_EQ(index[id[i]], i);
     expect_all_pairs(particles, run(list, system.range), system.range);
     shake(particles, 0.49 * skin, 1);
@@ -262,10 +262,10 @@ TEST(Clusters, BuildingAgainChangesNothing) {
     Particles particles(Device::cpu(1), system.make());
     ClusterList list(particles, 1.1 * system.range, {}), other(particles, 1.1 * system.range, {});
     list.build();
-    const auto id = particles.id.to_host();
+    const auto id = particles.id().to_host();
     const auto expected = run(list, system.range);
     other.build();
-    EXPECT_EQ(particles.id.to_host(), id);
+    EXPECT_EQ(particles.id().to_host(), id);
     EXPECT_EQ(run(other, system.range), expected);
   }
 }
@@ -360,26 +360,26 @@ TEST(Clusters, TenThousandSteps) {
   const double range = 1.5, skin = 0.3, dt = 0.005;
   Particles particles(Device::cpu(1), filled(edges(6, 5, 7), 240, 23, uniform));
   ClusterList list(particles, range + skin, {});
-  const Metric metric = particles.box.metric();
+  const Metric metric = particles.box().metric();
   std::vector<Position> built;
   const auto forces = [&] {
     bool moved = built.empty();
     for (std::size_t i = 0; i < built.size(); ++i) {
-      const Real3 d = metric.vector(particles.position.data()[i], built[i]);
+      const Real3 d = metric.vector(particles.position().data()[i], built[i]);
       moved = moved || double(dot(d, d)) > skin * skin / 4;
     }
     if (moved) {
       list.build();
-      built = particles.position.to_host();
+      built = particles.position().to_host();
     }
-    run_pairs("soft", list, Soft{Real(range), particles.force.data()});
+    run_pairs("soft", list, Soft{Real(range), particles.force().data()});
     return moved;
   };
   const auto energy = [&] {
     double e = 0;
     for (std::int64_t i = 0; i < particles.size(); ++i) {
-      const Real4 v = particles.velocity.data()[i];
-      e += 0.5 * double(dot(v.xyz(), v.xyz())) + double(particles.force.data()[i].w);
+      const Real4 v = particles.velocity().data()[i];
+      e += 0.5 * double(dot(v.xyz(), v.xyz())) + double(particles.force().data()[i].w);
     }
     return e;
   };
@@ -388,19 +388,19 @@ TEST(Clusters, TenThousandSteps) {
   int builds = 0;
   for (int step = 0; step < 10000; ++step) {
     for (std::int64_t i = 0; i < particles.size(); ++i) {
-      Real4& v = particles.velocity.data()[i];
-      const Real4 f = particles.force.data()[i];
+      Real4& v = particles.velocity().data()[i];
+      const Real4 f = particles.force().data()[i];
       v.x += Real(dt / 2) * f.x, v.y += Real(dt / 2) * f.y, v.z += Real(dt / 2) * f.z;
       const Real3 u = metric.fixed(Real(dt) * v.xyz());
-      Position& p = particles.position.data()[i];
+      Position& p = particles.position().data()[i];
       p.x += std::uint32_t(std::int32_t(std::lrint(u.x)));
       p.y += std::uint32_t(std::int32_t(std::lrint(u.y)));
       p.z += std::uint32_t(std::int32_t(std::lrint(u.z)));
     }
     builds += forces();
     for (std::int64_t i = 0; i < particles.size(); ++i) {
-      Real4& v = particles.velocity.data()[i];
-      const Real4 f = particles.force.data()[i];
+      Real4& v = particles.velocity().data()[i];
+      const Real4 f = particles.force().data()[i];
       v.x += Real(dt / 2) * f.x, v.y += Real(dt / 2) * f.y, v.z += Real(dt / 2) * f.z;
     }
     if (step == 0) start = energy();

@@ -313,8 +313,8 @@ Configuration gas(bool uneven) {
 void displace(Particles& particles, int bits) {
   const Share own = particles.share();
   for (std::int64_t i = own.begin; i < own.end; ++i) {
-    const std::uint32_t id = particles.id.data()[i];
-    Position& p = particles.position.data()[i];
+    const std::uint32_t id = particles.id().data()[i];
+    Position& p = particles.position().data()[i];
     p.x += (id * 2654435761u) >> bits, p.y += (id * 2246822519u) >> bits;
     p.z += (id * 3266489917u) >> bits;
   }
@@ -323,7 +323,7 @@ void displace(Particles& particles, int bits) {
 /// What of all particles is where in memory.
 struct Snapshot {
   explicit Snapshot(const Particles& p)
-      : position(p.position.to_host()), velocity(p.velocity.to_host()), id(p.id.to_host()) {}
+      : position(p.position().to_host()), velocity(p.velocity().to_host()), id(p.id().to_host()) {}
   std::vector<Position> position;
   std::vector<Real4> velocity;
   std::vector<std::uint32_t> id;
@@ -335,9 +335,9 @@ bool alike(const T& a, const T& b) {
 }
 
 void expect_particle(const Particles& p, const Snapshot& expected, std::size_t i) {
-  ASSERT_EQ(p.id.data()[i], expected.id[i]);
-  ASSERT_TRUE(alike(p.position.data()[i], expected.position[i])) << i;
-  ASSERT_TRUE(alike(p.velocity.data()[i], expected.velocity[i])) << i;
+  ASSERT_EQ(p.id().data()[i], expected.id[i]);
+  ASSERT_TRUE(alike(p.position().data()[i], expected.position[i])) << i;
+  ASSERT_TRUE(alike(p.velocity().data()[i], expected.velocity[i])) << i;
 }
 
 /// Lists, a small move, lists again after a large one: what memory holds after each of these.
@@ -346,7 +346,7 @@ template <class F>
 void move_about(const Device& device, bool uneven, const F& look) {
   const Configuration start = gas(uneven);
   Particles p(device, start);
-  p.domain.require({GhostNeeds::Positions::neighbors, false}, p.topology, p.box);
+  p.domain().require({GhostNeeds::Positions::neighbors, false}, p.properties().topology, p.box());
   ClusterList list(p, reach, {});
   const bool several = decomposition_of(p.device()).several();
   Buffer<Position> reference(p.device(), p.size());
@@ -354,20 +354,20 @@ void move_about(const Device& device, bool uneven, const F& look) {
   Buffer<std::int64_t> builds(p.device(), 1);
   for (int k = 0; k < 3; ++k) {
     list.build({reference.data(), flag.data(), builds.data()});
-    p.domain.set_sorts_locally(several);
+    p.domain().set_sorts_locally(several);
     look(3 * k, p);
     displace(p, 12);
     const HaloPlan ghosts = list.ghosts();
-    p.domain.exchange({}, &ghosts);
+    p.domain().exchange({}, &ghosts);
     look(3 * k + 1, p);
     displace(p, 3 * k);  // anywhere, then to other processes, then nearby
     if (k == 1) {        // all know all, and again only what they need
-      p.domain.gather(true);
-      p.domain.set_sorts_locally(false);
+      p.domain().gather(true);
+      p.domain().set_sorts_locally(false);
     }
     look(3 * k + 2, p);
   }
-  p.domain.gather(true);
+  p.domain().gather(true);
   look(9, p);
 }
 
@@ -413,7 +413,8 @@ TEST(Domain, GhostsAreAllThatIsInReach) {
             near = distance(built[std::size_t(i)], built[std::size_t(j)]) < reach;
           if (!near) continue;
           ghosts += j < own.begin || j >= own.end;
-          ASSERT_TRUE(alike(p.position.data()[j], alone[std::size_t(k)].position[std::size_t(j)]));
+          ASSERT_TRUE(
+              alike(p.position().data()[j], alone[std::size_t(k)].position[std::size_t(j)]));
         }
       });
       EXPECT_GT(ghosts, 100);

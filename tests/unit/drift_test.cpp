@@ -155,7 +155,7 @@ TEST_P(Drift, FreeFlightIsRightFromOneUpToTheTenthDecimalOfAnEdge) {
       VelocityVerlet integrator({dt});
       integrator.begin(simulation);
       simulation.advance(integrator, steps);
-      const auto end = simulation.particles.configuration();
+      const auto end = simulation.particles().configuration();
       for (std::size_t i = 0; i < end.position.size(); ++i) {
         const auto s = box.fraction(end.position[i]), s0 = box.fraction(start.position[i]);
         const auto v = box.fraction(box.origin + start.velocity[i]);

@@ -7,6 +7,7 @@
 
 #include "engine/dynamics/close_pairs.h"
 #include "engine/dynamics/dynamic_bonds.h"
+#include "engine/dynamics/scheduled_changes.h"
 #include "engine/dynamics/simulation.h"
 #include "forces/angle_force.h"
 #include "forces/angle_potentials.h"
@@ -315,19 +316,19 @@ TEST_P(DynamicBondsOnDevices, WhatFollowsIsWhatIsMadeAnew) {
   for (const char* traversal : traversals()) {
     SCOPED_TRACE(traversal);
     Simulation s(device(), c, forces(c), 7, settings(traversal));
-    s.dynamic_bonds = std::make_unique<DynamicBonds>(rules, 7, 1);
+    s.changes().set(std::make_unique<DynamicBonds>(rules, 7, 1));
     VelocityVerlet integrator({0.002});
     integrator.begin(s);
     for (int event = 0; event < 8; ++event) {
       s.advance(integrator, 20);
-      s.change(0);
+      s.changes().make(0);
       s.advance(integrator, event);  // with recorded steps, or none
       s.ensure_forces();
-      const Configuration now = s.particles.configuration();
+      const Configuration now = s.particles().configuration();
       Simulation anew(device(), now, forces(now), 7, settings(traversal));
       anew.ensure_forces();
-      const auto f = s.particles.by_id(s.particles.force),
-                 g = anew.particles.by_id(anew.particles.force);
+      const auto f = s.particles().by_id(s.particles().force()),
+                 g = anew.particles().by_id(anew.particles().force());
       double worst = 0;
       for (std::size_t k = 0; k < f.size(); ++k)
         for (const double d : {f[k].x - g[k].x, f[k].y - g[k].y, f[k].z - g[k].z})
@@ -339,8 +340,8 @@ TEST_P(DynamicBondsOnDevices, WhatFollowsIsWhatIsMadeAnew) {
         EXPECT_GT(now.topology.angles.size(), 100u);
       }
     }
-    EXPECT_GT(s.dynamic_bonds->formed()[0], 300);
-    EXPECT_GT(s.dynamic_bonds->broken()[0], 10);
+    EXPECT_GT(s.changes().bonds()->formed()[0], 300);
+    EXPECT_GT(s.changes().bonds()->broken()[0], 10);
   }
 }
 

@@ -37,7 +37,7 @@ std::unique_ptr<Simulation> simulate(const Device& device, const Configuration& 
 }
 
 Vec3<double> force_on(Simulation& s, std::int64_t id) {
-  const auto f = s.particles.force.to_host(id);
+  const auto f = s.particles().force().to_host(id);
   return {double(f.x), double(f.y), double(f.z)};
 }
 
@@ -154,7 +154,7 @@ TEST_P(External, TrapPullsToTheNearestImageInTiltedBoxes) {
     double by_fractions = 0;
     for (std::int64_t i = 0; i < 200; ++i) {
       const Vec3<double> r = c.position[std::size_t(i)] - s.center;
-      const auto index = simulation->particles.index.to_host(i);
+      const auto index = simulation->particles().index().to_host(i);
       const Vec3<double> expected = nearest_image(c.box, r);
       const Vec3<double> force = force_on(*simulation, std::int64_t(index));
       // Two images may be equally far: then it is the distance that is the same.
@@ -183,7 +183,7 @@ TEST_P(External, ConstantForceConservesEnergyAcrossTheBoundary) {
   integrator.begin(*simulation);
   simulation->advance(integrator, 1000);
   // r = v t + f t²/2: t = 10.
-  const auto end = simulation->particles.configuration();
+  const auto end = simulation->particles().configuration();
   const auto unwrapped = [&](std::size_t i) {
     return end.position[i] +
            Vec3<double>{10.0 * end.image[i].x, 12.0 * end.image[i].y, 14.0 * end.image[i].z};

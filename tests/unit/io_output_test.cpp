@@ -538,7 +538,7 @@ TEST_P(Observed, TrajectoryAndThermoGoOnAfterAResume) {
   register_integrators(registry);
   RunControl control;
   std::vector<std::string> lines;
-  control.print_line = [&](const std::string& line) { lines.push_back(line); };
+  control.print_lines_by([&](const std::string& line) { lines.push_back(line); });
   const Configuration c = gas(40);
   SetupContext context;
   context.configuration = &c;

@@ -56,27 +56,27 @@ struct Pairs {
 /// All pairs, in double precision, against the traversal.
 inline Pairs compare_with_brute_force(Neighbors& neighbors, const Excluded& excluded = {}) {
   const Particles& particles = neighbors.particles();
-  const auto position = particles.position.to_host();
-  const auto id = particles.id.to_host();
+  const auto position = particles.position().to_host();
+  const auto id = particles.id().to_host();
   const std::size_t n = position.size();
   const Ranges& ranges = neighbors.ranges();
-  const auto types = std::uint32_t(std::max<std::size_t>(1, particles.types.size()));
+  const auto types = std::uint32_t(std::max<std::size_t>(1, particles.properties().types.size()));
   std::vector<Real> range2;
   for (std::uint32_t a = 0; a < types; ++a)
     for (std::uint32_t b = 0; b < types; ++b) range2.push_back(Real(ranges(a, b) * ranges(a, b)));
   Buffer<Real> table(particles.device(), std::span<const Real>(range2));
   Buffer<Real> result(particles.device(), std::int64_t(n * checks));
   pair_loop("check", neighbors,
-            CheckBody{particles.position.data(), particles.id.data(), table.data(), types,
+            CheckBody{particles.position().data(), particles.id().data(), table.data(), types,
                       result.data()});
   const auto got = result.to_host();
 
   const double two32 = 4294967296.0;
-  const auto edges = particles.box.edges();
+  const auto edges = particles.box().edges();
   double stretch[3];
   for (int axis = 0; axis < 3; ++axis)
     stretch[axis] =
-        particles.box.periodic[std::size_t(axis)] ? 1 : 1 + 2 * particles.box.padding[axis];
+        particles.box().periodic[std::size_t(axis)] ? 1 : 1 + 2 * particles.box().padding[axis];
   Pairs pairs;
   bool wrong = false;  // one particle will do
   for (std::size_t i = 0; i < n; ++i) {

@@ -120,8 +120,8 @@ TEST_P(NeighborsTest, PairsEqualBruteForce) {
       Neighbors neighbors(particles, system.range, settings);
       neighbors.update();
       EXPECT_GT(compare_with_brute_force(neighbors).in_range, 50u);
-      const auto id = particles.id.to_host();
-      const auto index = particles.index.to_host();
+      const auto id = particles.id().to_host();
+      const auto index = particles.index().to_host();
       for (std::size_t i = 0; i < id.size(); ++i) ASSERT_EQ(index[id[i]], i);
     }
 }
@@ -135,7 +135,7 @@ TEST_P(NeighborsTest, PairsEqualBruteForceAfterTenThousandSteps) {
     VelocityVerlet integrator({0.004});
     integrator.begin(s);
     s.advance(integrator, 10000);
-    EXPECT_GT(compare_with_brute_force(*s.neighbors).in_range, 256u * 40);
+    EXPECT_GT(compare_with_brute_force(*s.neighbors()).in_range, 256u * 40);
   }
 }
 
@@ -153,7 +153,7 @@ TEST_P(NeighborsTest, ThreadsDoNotMatterWithoutLists) {
       Buffer<Real> result(particles.device(), 6000 * checks);
       Buffer<Real> range2(particles.device(), std::span<const Real>(std::vector{Real(2.25)}));
       pair_loop("check", neighbors,
-                CheckBody{particles.position.data(), particles.id.data(), range2.data(), 1,
+                CheckBody{particles.position().data(), particles.id().data(), range2.data(), 1,
                           result.data()});
       results.push_back(result.to_host());
     }
@@ -183,12 +183,12 @@ TEST_P(NeighborsTest, RoomGrowsInTheMiddleOfARun) {
     const double energy = s.totals().potential + s.totals().kinetic;
     s.advance(integrator, 1100);
     if (device().is_cuda() && settings.interaction_sorting != "axes") {  // whose room is of a cell
-      EXPECT_GT(s.neighbors->version(), 0);
+      EXPECT_GT(s.neighbors()->version(), 0);
     }
-    EXPECT_GT(compare_with_brute_force(*s.neighbors).in_range, 1728u * 15);
+    EXPECT_GT(compare_with_brute_force(*s.neighbors()).in_range, 1728u * 15);
     EXPECT_NEAR(s.totals().potential + s.totals().kinetic, energy, 2e-4 * energy);
-    const auto id = s.particles.id.to_host();
-    const auto index = s.particles.index.to_host();
+    const auto id = s.particles().id().to_host();
+    const auto index = s.particles().index().to_host();
     for (std::size_t i = 0; i < id.size(); ++i) ASSERT_EQ(index[id[i]], i);
   }
 }
@@ -201,9 +201,9 @@ TEST_P(NeighborsTest, RebuildsWhenAndOnlyWhenHalfTheSkinIsReached) {
   neighbors.update();
   EXPECT_EQ(neighbors.builds(), 1);
   const auto move = [&](double distance) {
-    auto p = particles.position.to_host();
+    auto p = particles.position().to_host();
     p[17].x += std::uint32_t(distance / 12 * 4294967296.0);
-    particles.position.assign(p);
+    particles.position().assign(p);
     neighbors.update();
   };
   move(0.249);
@@ -224,7 +224,7 @@ TEST_P(NeighborsTest, FullListIsEnlarged) {
   neighbors.update();
   const auto version = neighbors.version();
   const Particles droplet(device(), random_in(box_of(60, 60, 60), 3000, 10, clustered));
-  particles.position.copy_from(droplet.position);
+  particles.position().copy_from(droplet.position());
   neighbors.update();
   compare_with_brute_force(neighbors);
   EXPECT_GT(neighbors.version(), version);
@@ -240,7 +240,7 @@ TEST_P(NeighborsTest, BlocksThatStartWhileRoomIsMissingStopAsAWhole) {
     Simulation s(device(), c, lennard_jones(device(), 2.5));
     integrator.begin(s);
     s.advance(integrator, 1000);
-    c = s.particles.configuration();
+    c = s.particles().configuration();
   }
   for (const auto& [traversal, settings] : ways()) {
     SCOPED_TRACE(testing::Message() << traversal << " " << settings.cells);
@@ -250,7 +250,7 @@ TEST_P(NeighborsTest, BlocksThatStartWhileRoomIsMissingStopAsAWhole) {
       const double energy = s.totals().potential + s.totals().kinetic;
       s.advance(integrator, 20);
       EXPECT_NEAR(s.totals().potential + s.totals().kinetic, energy,
-                  0.005 * double(s.particles.size()));
+                  0.005 * double(s.particles().size()));
     }
   }
 }

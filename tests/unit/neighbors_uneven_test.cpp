@@ -179,23 +179,23 @@ class UnevenTest : public DeviceTest {
       // Lists hold what is in reach, and nothing else but for rounding of coordinates: by `small`
       // to 10^-6 of the longest edge, in a ball that grows by so much.
       const double n = double(particles.size()), listed = neighbors.mean_entries() * n;
-      const Vec3<double>& edges = particles.box.length;
+      const Vec3<double>& edges = particles.box().length;
       const double more = traversal == "small" ? 3e-6 * std::max({edges.x, edges.y, edges.z}) : 0;
       EXPECT_NEAR(listed, double(pairs.in_reach),
                   2 + (0.003 + more / system.ranges.longest()) * double(pairs.in_reach));
     }
   }
   static void move(Particles& particles, double distance, std::mt19937& generator) {
-    auto p = particles.position.to_host();
-    const Metric m = particles.box.metric();
+    auto p = particles.position().to_host();
+    const Metric m = particles.box().metric();
     std::uniform_real_distribution<double> u(-distance, distance);
     for (Position& q : p) {
       const Real3 d = m.fixed({Real(u(generator)), Real(u(generator)), Real(u(generator))});
-      if (particles.box.periodic[0]) q.x += std::uint32_t(std::int64_t(d.x));
-      if (particles.box.periodic[1]) q.y += std::uint32_t(std::int64_t(d.y));
-      if (particles.box.dimension == 3) q.z += std::uint32_t(std::int64_t(d.z));
+      if (particles.box().periodic[0]) q.x += std::uint32_t(std::int64_t(d.x));
+      if (particles.box().periodic[1]) q.y += std::uint32_t(std::int64_t(d.y));
+      if (particles.box().dimension == 3) q.z += std::uint32_t(std::int64_t(d.z));
     }
-    particles.position.assign(p);
+    particles.position().assign(p);
   }
 };
 
@@ -271,11 +271,11 @@ TEST_P(UnevenTest, MixturesKeepTheirEnergy) {
     integrator.begin(s);
     const double energy = s.totals().potential + s.totals().kinetic;
     s.advance(integrator, 1500);
-    if (s.neighbors->has_lists()) {
-      EXPECT_GT(s.neighbors->builds(), 5);
+    if (s.neighbors()->has_lists()) {
+      EXPECT_GT(s.neighbors()->builds(), 5);
     }
     EXPECT_NEAR(s.totals().potential + s.totals().kinetic, energy, 2e-3 * s.totals().kinetic);
-    EXPECT_GT(compare_with_brute_force(*s.neighbors).in_range, 100u);
+    EXPECT_GT(compare_with_brute_force(*s.neighbors()).in_range, 100u);
   }
 }
 

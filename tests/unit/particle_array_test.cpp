@@ -47,7 +47,7 @@ std::vector<std::uint32_t> shuffled(unsigned seed) {
 }
 
 void reorder(Particles& particles, unsigned seed) {
-  particles.reorder(Buffer<std::uint32_t>(particles.device(), shuffled(seed)));
+  particles.memory_order().reorder(Buffer<std::uint32_t>(particles.device(), shuffled(seed)));
 }
 
 /// Of its own particles a process sets these, as steps do.
@@ -75,11 +75,11 @@ class ParticleArrayTest : public DeviceTest {
   void set_own() {
     for_each(
         particles_->device(), "set elements", particles_->share(),
-        SetElements{particles_->id.data(), by_memory_.data(), by_id_.data(), by_place_.data()});
+        SetElements{particles_->id().data(), by_memory_.data(), by_id_.data(), by_place_.data()});
   }
   /// What all processes together have set (set_own()).
   void expect_elements() const {
-    const auto ids = particles_->id.to_host();
+    const auto ids = particles_->id().to_host();
     const auto by_memory = by_memory_.to_host();
     const auto by_id = by_id_.to_host(), by_place = by_place_.to_host();
     for (std::size_t i = 0; i < std::size_t(n); ++i) {
@@ -107,13 +107,13 @@ TEST_P(ParticleArrayTest, BeginsWithZeros) {
 TEST_P(ParticleArrayTest, IsGatheredWithTheParticles) {
   reorder(*particles_, 1);
   set_own();
-  particles_->domain.gather(true);
+  particles_->domain().gather(true);
   expect_elements();
 }
 
 TEST_P(ParticleArrayTest, FollowsReorderedMemory) {
   set_own();
-  particles_->domain.gather(true);
+  particles_->domain().gather(true);
   for (unsigned k = 0; k < 3; ++k) {
     reorder(*particles_, k);
     expect_elements();
@@ -121,18 +121,18 @@ TEST_P(ParticleArrayTest, FollowsReorderedMemory) {
 }
 
 TEST_P(ParticleArrayTest, FollowsWhileItLives) {
-  EXPECT_TRUE(particles_->extra.any(IndexedBy::memory));
+  EXPECT_TRUE(particles_->extra().any(IndexedBy::memory));
   const Pair* const data = by_memory_.data();
   ParticleArray<Pair> moved = std::move(by_memory_);
   by_memory_ = std::move(moved);
   EXPECT_EQ(by_memory_.data(), data);
   set_own();
-  particles_->domain.gather(true);
+  particles_->domain().gather(true);
   reorder(*particles_, 5);
   expect_elements();
   by_memory_ = {};
-  EXPECT_FALSE(particles_->extra.any(IndexedBy::memory));
-  EXPECT_TRUE(particles_->extra.any(IndexedBy::id));
+  EXPECT_FALSE(particles_->extra().any(IndexedBy::memory));
+  EXPECT_TRUE(particles_->extra().any(IndexedBy::id));
   reorder(*particles_, 6);  // writes to no memory that is gone
 }
 
@@ -140,21 +140,21 @@ TEST_P(ParticleArrayTest, FollowsWhileItLives) {
 TEST_P(ParticleArrayTest, MigratesBetweenProcesses) {
   if (device().is_cuda()) GTEST_SKIP() << "cluster lists are for the CPU";
   Particles& p = *particles_;
-  p.domain.require({GhostNeeds::Positions::neighbors, false}, p.topology, p.box);
-  EXPECT_TRUE(p.domain.can_sort_locally());
-  const auto ids = p.id.to_host();
+  p.domain().require({GhostNeeds::Positions::neighbors, false}, p.properties().topology, p.box());
+  EXPECT_TRUE(p.domain().can_sort_locally());
+  const auto ids = p.id().to_host();
   set_own();
   ClusterList list(p, 2.0, {});
   list.build();
-  EXPECT_NE(p.id.to_host(), ids);
+  EXPECT_NE(p.id().to_host(), ids);
   const Share own = p.share();
   for (std::int64_t i = own.begin; i < own.end; ++i) {
-    const std::uint32_t id = p.id.data()[i];
+    const std::uint32_t id = p.id().data()[i];
     ASSERT_EQ(by_memory_.data()[i].twice, 2 * id);
     ASSERT_EQ(by_id_.data()[id], 0.5 * double(id));
   }
-  p.domain.set_sorts_locally(true);
-  p.domain.gather(true);
+  p.domain().set_sorts_locally(true);
+  p.domain().gather(true);
   expect_elements();
 }
 
@@ -166,8 +166,8 @@ TEST_P(ParticleArrayTest, MayKeepElementsElsewhere) {
   EXPECT_EQ(array.data(), elements.data());
   for_each(
       particles_->device(), "set elements", particles_->share(),
-      SetElements{particles_->id.data(), by_memory_.data(), elements.data(), by_place_.data()});
-  particles_->domain.gather(true);
+      SetElements{particles_->id().data(), by_memory_.data(), elements.data(), by_place_.data()});
+  particles_->domain().gather(true);
   const auto values = elements.to_host();
   for (std::size_t i = 0; i < values.size(); ++i) ASSERT_EQ(values[i], 0.5 * double(i));
 }
@@ -176,7 +176,7 @@ TEST_P(ParticleArrayTest, MayKeepElementsElsewhere) {
 TEST_P(ParticleArrayTest, IsRestoredWhereItsParticlesAre) {
   reorder(*particles_, 7);
   set_own();
-  particles_->domain.gather(true);
+  particles_->domain().gather(true);
   const auto state = [this](Archive& archive) {
     by_memory_.state(archive, "memory");
     by_id_.state(archive, "id");

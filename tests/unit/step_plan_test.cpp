@@ -14,7 +14,8 @@ namespace perrin {
 namespace {
 
 // An observer cannot change what it sees: there is no other way to the particles.
-static_assert(std::is_same_v<decltype(Observation::particles), const Particles&>);
+static_assert(
+    std::is_same_v<decltype(std::declval<const Observation&>().particles()), const Particles&>);
 static_assert(
     std::is_same_v<decltype(std::declval<const Particles&>().view().position), const Position*>);
 

@@ -265,8 +265,9 @@ TEST_F(Tables, PairsAreThoseOfTheFunctionInEveryTraversal) {
     const auto expected = simulate(c, formula, neighbors);
     const auto got = simulate(c, R"({"type": "pair_table", )" + end, neighbors);
     for (const auto& s : {expected.get(), got.get()}) s->ensure_forces();
-    const auto f = expected->particles.force.to_host(), g = got->particles.force.to_host();
-    const auto at = expected->particles.index.to_host(), where = got->particles.index.to_host();
+    const auto f = expected->particles().force().to_host(), g = got->particles().force().to_host();
+    const auto at = expected->particles().index().to_host(),
+               where = got->particles().index().to_host();
     double largest = 0;
     for (std::size_t id = 0; id < f.size(); ++id) {
       const Real4 a = f[at[id]], b = g[where[id]];
@@ -298,7 +299,7 @@ TEST_F(Tables, BondsAnglesAndDihedralsAreThoseOfTheirFunctions) {
   const auto compare = [&](const std::string& table, const std::string& formula) {
     const auto a = simulate(c, table), b = simulate(c, formula);
     a->ensure_forces(), b->ensure_forces();
-    const auto f = a->particles.force.to_host(), g = b->particles.force.to_host();
+    const auto f = a->particles().force().to_host(), g = b->particles().force().to_host();
     for (std::size_t k = 0; k < f.size(); ++k) {
       EXPECT_NEAR(double(f[k].x), double(g[k].x), 1e-3) << table;
       EXPECT_NEAR(double(f[k].y), double(g[k].y), 1e-3) << table;
@@ -327,7 +328,7 @@ TEST_F(Tables, CheckpointsKnowTheContents) {
   const std::string job = R"({"type": "pair_table", "pairs": [
       {"types": ["A", "A"], "file": "t"}, {"types": ["A", "B"], "file": "t"},
       {"types": ["B", "B"], "file": "t"}]})";
-  const auto fingerprint = [&] { return simulate(c, job)->forces[0]->traits().fingerprint; };
+  const auto fingerprint = [&] { return simulate(c, job)->forces()[0]->traits().fingerprint; };
   write_rows("t", points(0.8, 2.5, 100), lj);
   const std::string first = fingerprint();
   EXPECT_EQ(fingerprint(), first);
