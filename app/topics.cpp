@@ -62,6 +62,8 @@ const char* const formula_text =
       functions   sqrt exp log sin cos tan asin acos atan sinh cosh tanh erf erfc abs sign
                   step(x) (1 from 0 on)  min(a, b)  max(a, b)  pow(a, b)
                   if(condition, then, else)
+                  where they get what is no number (NaN), as log(-1), none of them is one; a run
+                  ends there, and says where
       number      pi
       definitions follow the formula: "4*epsilon*(x^12 - x^6); x = sigma/r"
       attributes  numbers of each particle ("attributes" of the job; charge, diameter, mass), where

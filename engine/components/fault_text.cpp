@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "engine/base/error.h"
 #include "engine/system/bond_checks.h"
 
 namespace perrin {
@@ -11,10 +10,11 @@ void throw_fault(const Fault& f, const Topology& topology) {
   if (!f.claimed) return;
   switch (f.kind) {
     case FaultKind::not_finite:
-      throw RunError(
+      throw NotFiniteError(
           fmt::format("step {}: particle {}: the displacement is not a finite number (velocity or "
                       "force is NaN or infinite)",
-                      f.step, f.id));
+                      f.step, f.id),
+          f.id);
     case FaultKind::too_fast:
       throw RunError(fmt::format(
           "step {}: particle {} moved {:.6g} in one step: the simulation is unstable (limit {:.6g} "

@@ -16,10 +16,10 @@ constexpr std::size_t longest_key = 200000;
 
 const std::map<std::string, int>& functions() {
   static const std::map<std::string, int> all{
-      {"sqrt", 1}, {"exp", 1},  {"log", 1},  {"sin", 1},  {"cos", 1},  {"tan", 1},
-      {"asin", 1}, {"acos", 1}, {"atan", 1}, {"sinh", 1}, {"cosh", 1}, {"tanh", 1},
-      {"erf", 1},  {"erfc", 1}, {"abs", 1},  {"sign", 1}, {"step", 1}, {"min", 2},
-      {"max", 2},  {"pow", 2},  {"less", 2}, {"if", 3}};
+      {"sqrt", 1}, {"exp", 1},  {"log", 1},  {"sin", 1},  {"cos", 1},      {"tan", 1},
+      {"asin", 1}, {"acos", 1}, {"atan", 1}, {"sinh", 1}, {"cosh", 1},     {"tanh", 1},
+      {"erf", 1},  {"erfc", 1}, {"abs", 1},  {"sign", 1}, {"step", 1},     {"min", 2},
+      {"max", 2},  {"pow", 2},  {"less", 2}, {"if", 3},   {"log_slope", 1}};
   return all;
 }
 
@@ -95,6 +95,16 @@ bool is_number(const Expression& e) {
 double value_of(const Expression& e) { return e->terms.empty() ? 0 : e->terms[0].number; }
 
 bool is_r(const Atom& atom) { return atom.kind == Atom::Kind::variable && atom.name == "r"; }
+
+/// A product of positive numbers, as long as its parameters are; where they are not, its logarithm
+/// is a number nowhere.
+bool is_positive(const Expression& e) {
+  return e->terms.size() == 1 && e->terms[0].number > 0 &&
+         std::ranges::all_of(e->terms[0].factors, [](const Factor& f) {
+           return is_r(*f.atom) || f.atom->kind == Atom::Kind::parameter ||
+                  (f.atom->kind == Atom::Kind::call && f.atom->name == "exp");
+         });
+}
 
 bool is_integer(double x) { return x == std::floor(x) && std::abs(x) < 1e6; }
 
@@ -230,7 +240,8 @@ Expression slope(const std::string& f, const Expression& x) {
   const auto self = [&](const char* name) { return call(name, {x}); };
   const Expression x2 = power(x, 2);
   if (f == "exp") return self("exp");
-  if (f == "log") return power(x, -1);
+  if (f == "log") return is_positive(x) ? power(x, -1) : self("log_slope");
+  if (f == "log_slope") return multiply(minus, power(self("log_slope"), 2));
   if (f == "sin") return self("cos");
   if (f == "cos") return multiply(minus, self("sin"));
   if (f == "tan") return power(self("cos"), -2);
@@ -301,6 +312,29 @@ std::set<std::string> names(const Expression& e, Atom::Kind kind) {
   return found;
 }
 
+namespace {
+
+bool is_number_everywhere(const Factor& f) {
+  const Atom& atom = *f.atom;
+  if (is_r(atom) || atom.kind == Atom::Kind::parameter) return true;
+  static const std::set<std::string> of_all_numbers{"exp",  "sin", "cos",  "atan", "sinh", "cosh",
+                                                    "tanh", "erf", "erfc", "abs",  "sign", "step",
+                                                    "min",  "max", "less", "if"};
+  if (atom.kind == Atom::Kind::call && !of_all_numbers.contains(atom.name)) return false;
+  return f.exponent > 0 && is_integer(f.exponent) &&
+         std::ranges::all_of(atom.arguments,
+                             [](const Expression& e) { return is_number_everywhere(e); });
+}
+
+}  // namespace
+
+bool is_number_everywhere(const Expression& e) {
+  return std::ranges::all_of(e->terms, [](const Term& term) {
+    return std::ranges::all_of(term.factors,
+                               [](const Factor& f) { return is_number_everywhere(f); });
+  });
+}
+
 bool has_variables(const Expression& e) { return !names(e, Atom::Kind::variable).empty(); }
 
 bool has_variables(const Atom& atom) {
@@ -333,9 +367,14 @@ double evaluate(const Expression& e, const std::map<std::string, double>& values
 }
 
 double evaluate(const std::string& f, const std::vector<double>& x) {
+  // What decides, or is the greater one, is a number.
+  const std::size_t read = f == "if" ? 1 : x.size();
+  for (std::size_t k = 0; k < read; ++k)
+    if (std::isnan(x[k])) return x[k];
   if (f == "sqrt") return std::sqrt(x[0]);
   if (f == "exp") return std::exp(x[0]);
   if (f == "log") return std::log(x[0]);
+  if (f == "log_slope") return x[0] >= 0 ? 1 / x[0] : NAN;
   if (f == "sin") return std::sin(x[0]);
   if (f == "cos") return std::cos(x[0]);
   if (f == "tan") return std::tan(x[0]);

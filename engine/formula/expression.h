@@ -42,7 +42,9 @@ struct Sum {
 
 /// How many arguments a function takes; 0: there is none of this name. Calls: sqrt exp log sin cos
 /// tan asin acos atan sinh cosh tanh erf erfc abs sign step, min max pow less, and if(c, a, b), a
-/// where c is not 0. step(x) is 1 from 0 on; less(a, b) is 1 where a < b, else 0.
+/// where c is not 0. step(x) is 1 from 0 on; less(a, b) is 1 where a < b, else 0. Derivatives have
+/// log_slope(x), 1/x where x has a logarithm. Of what is not a number (NaN), as the logarithm of a
+/// negative number, no function is a number, a comparison and "if" of such a condition neither.
 int arity(const std::string& function);
 std::vector<std::string> function_names();
 
@@ -61,6 +63,8 @@ Expression derivative(const Expression& e, const std::string& variable);
 /// Variables in it, or parameters.
 std::set<std::string> names(const Expression& e, Atom::Kind kind);
 bool has_variables(const Expression& e);
+/// False where it may be that it is not a number (NaN) for some values of its variables.
+bool is_number_everywhere(const Expression& e);
 bool has_variables(const Atom& atom);
 /// Its value where variables and parameters have these; a name that is missing is a BugError.
 double evaluate(const Expression& e, const std::map<std::string, double>& values);

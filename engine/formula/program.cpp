@@ -11,15 +11,29 @@ namespace perrin::formula {
 namespace {
 
 const std::map<std::string, Operation>& operations() {
-  static const std::map<std::string, Operation> all{
-      {"sqrt", Operation::sqrt}, {"exp", Operation::exp},   {"log", Operation::log},
-      {"sin", Operation::sin},   {"cos", Operation::cos},   {"tan", Operation::tan},
-      {"asin", Operation::asin}, {"acos", Operation::acos}, {"atan", Operation::atan},
-      {"sinh", Operation::sinh}, {"cosh", Operation::cosh}, {"tanh", Operation::tanh},
-      {"erf", Operation::erf},   {"erfc", Operation::erfc}, {"abs", Operation::abs},
-      {"sign", Operation::sign}, {"step", Operation::step}, {"min", Operation::min},
-      {"max", Operation::max},   {"pow", Operation::pow},   {"less", Operation::less},
-      {"if", Operation::choose}};
+  static const std::map<std::string, Operation> all{{"sqrt", Operation::sqrt},
+                                                    {"exp", Operation::exp},
+                                                    {"log", Operation::log},
+                                                    {"sin", Operation::sin},
+                                                    {"cos", Operation::cos},
+                                                    {"tan", Operation::tan},
+                                                    {"asin", Operation::asin},
+                                                    {"acos", Operation::acos},
+                                                    {"atan", Operation::atan},
+                                                    {"sinh", Operation::sinh},
+                                                    {"cosh", Operation::cosh},
+                                                    {"tanh", Operation::tanh},
+                                                    {"erf", Operation::erf},
+                                                    {"erfc", Operation::erfc},
+                                                    {"abs", Operation::abs},
+                                                    {"sign", Operation::sign},
+                                                    {"step", Operation::step},
+                                                    {"min", Operation::min},
+                                                    {"max", Operation::max},
+                                                    {"pow", Operation::pow},
+                                                    {"less", Operation::less},
+                                                    {"if", Operation::choose},
+                                                    {"log_slope", Operation::log_slope}};
   return all;
 }
 

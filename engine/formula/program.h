@@ -41,7 +41,8 @@ enum class Operation : std::uint32_t {
   max,
   pow,
   less,
-  choose
+  choose,
+  log_slope
 };
 
 /// One operation of a machine with a stack.
@@ -59,6 +60,8 @@ struct ProgramView {
   int length = 0;
 
   PERRIN_HD explicit operator bool() const { return length > 0; }
+  /// `value`; NaN, where x is that.
+  PERRIN_HD static double number_or(double x, double value) { return x == x ? value : x; }
   PERRIN_HD double evaluate(const double* variables) const {
     double stack[depth];
     int top = -1;
@@ -132,25 +135,32 @@ struct ProgramView {
           stack[top] = std::fabs(stack[top]);
           break;
         case Operation::sign:
-          stack[top] = stack[top] > 0 ? 1 : stack[top] < 0 ? -1 : 0;
+          stack[top] = number_or(stack[top], stack[top] > 0 ? 1 : stack[top] < 0 ? -1 : 0);
           break;
         case Operation::step:
-          stack[top] = stack[top] >= 0 ? 1 : 0;
+          stack[top] = number_or(stack[top], stack[top] >= 0 ? 1 : 0);
           break;
         case Operation::min:
-          --top, stack[top] = std::fmin(stack[top], stack[top + 1]);
+          --top, stack[top] = number_or(
+                     stack[top], number_or(stack[top + 1], std::fmin(stack[top], stack[top + 1])));
           break;
         case Operation::max:
-          --top, stack[top] = std::fmax(stack[top], stack[top + 1]);
+          --top, stack[top] = number_or(
+                     stack[top], number_or(stack[top + 1], std::fmax(stack[top], stack[top + 1])));
           break;
         case Operation::pow:
           --top, stack[top] = std::pow(stack[top], stack[top + 1]);
           break;
         case Operation::less:
-          --top, stack[top] = stack[top] < stack[top + 1] ? 1 : 0;
+          --top, stack[top] = number_or(
+                     stack[top], number_or(stack[top + 1], stack[top] < stack[top + 1] ? 1 : 0));
           break;
         case Operation::choose:
-          top -= 2, stack[top] = stack[top] != 0 ? stack[top + 1] : stack[top + 2];
+          top -= 2;
+          stack[top] = number_or(stack[top], stack[top] != 0 ? stack[top + 1] : stack[top + 2]);
+          break;
+        case Operation::log_slope:
+          stack[top] = stack[top] >= 0 ? 1 / stack[top] : NAN;
           break;
       }
     }

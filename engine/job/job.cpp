@@ -18,6 +18,7 @@
 #include "engine/job/groups.h"
 #include "engine/job/plugin_api.h"
 #include "engine/job/start_check.h"
+#include "engine/job/undefined_formula.h"
 #include "engine/run/md_stage.h"
 #include "engine/settings/output_path.h"
 #include "engine/settings/settings_parse.h"
@@ -509,6 +510,7 @@ void Job::make_components() {
   check_dynamic_bonds();
   check_attribute_updates();
   check_strides();
+  check_ramps();
   check_orientations();
   check_bodies();
   check_constraints();
@@ -596,10 +598,36 @@ void Job::check_forces_of_start() {
   const bool minimises = integrator != nullptr && !(integrator->timestep() > 0);
   const auto* const md = dynamic_cast<const MdStage*>(&first);
   const bool still = md != nullptr && md->steps() == 0;
-  if (const auto wrong =
-          check_start(*parts_.simulation, moves && !still ? integrator->timestep() : 0, minimises))
-    report(settings_.forces.at(wrong->force).path,
-           fmt::format("{}: {}", settings_.forces[wrong->force].type(), wrong->what));
+  const auto wrong =
+      check_start(*parts_.simulation, moves && !still ? integrator->timestep() : 0, minimises);
+  if (!wrong) return;
+  const auto& force = settings_.forces.at(wrong->force);
+  const std::string formula =
+      wrong->finite
+          ? std::string()
+          : undefined_formula(force.type(), record_component(force),
+                              parts_.simulation->particles.configuration(), wrong->particle);
+  report(force.path, fmt::format("{}: {}{}", force.type(), wrong->what,
+                                 formula.empty() ? wrong->advice : ": " + formula));
+}
+
+void Job::explain_undefined() {
+  struct Force {
+    std::string path, type;
+    Json settings;
+  };
+  std::vector<Force> formulas;
+  for (const auto& f : settings_.forces)
+    if (f.type().ends_with("_formula")) formulas.push_back({f.path, f.type(), record_component(f)});
+  if (formulas.empty()) return;
+  parts_.undefined = [formulas](Simulation& simulation, std::optional<std::uint32_t> particle) {
+    Configuration now = simulation.particles.configuration();
+    now.time = simulation.time();
+    for (const auto& f : formulas)
+      if (const auto what = undefined_formula(f.type, f.settings, now, particle); !what.empty())
+        return fmt::format("{} ({}): {}", f.path, f.type, what);
+    return std::string();
+  };
 }
 
 void Job::check_outputs() const {
@@ -655,6 +683,7 @@ void Job::describe_itself() {
     choose_groups(settings, particles.configuration(), simulation.step(),
                   particles.change_properties().groups);
   };
+  explain_undefined();
   parts_.output_directory = options_.output_directory;
   parts_.seed = context_.seed;
   for (const auto& f : settings_.forces) parts_.forces_record += record_component(f).dump();

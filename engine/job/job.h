@@ -153,12 +153,15 @@ class Job {
   /// configuration_, which the job no longer has, but for its groups.
   Configuration taken_start();
   void check_forces_of_start();
+  /// For a run whose forces or energy become no numbers.
+  void explain_undefined();
   /// Is every part of the job used by one of its stages?
   void check_use();
   void find_frozen_types();
   void make_schedules();
   /// Is every observer called at least once? Do updates of attributes and dynamic bonds ever act?
   void check_strides();
+  void check_ramps();
   void check_ranges();
   /// Do forces, observers and stages take what stages do to the box?
   void check_boxes();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -160,7 +161,45 @@ std::string never_reached(const Json& observer, const Begins& begins,
                      *late, longest);
 }
 
+/// Ramps among settings of a stage, be they of its integrators or of their barostats, that are
+/// longer than the stage: what is said of each, by its path.
+void find_long_ramps(const Json& settings, const std::string& path, std::int64_t steps,
+                     const std::function<void(const std::string&, const std::string&)>& warn) {
+  if (settings.is_array())
+    for (std::size_t k = 0; k < settings.size(); ++k)
+      find_long_ramps(settings[k], join_path(path, k), steps, warn);
+  if (!settings.is_object()) return;
+  for (const auto& [key, value] : settings.items())
+    find_long_ramps(value, join_path(path, key), steps, warn);
+  const auto ramp = settings.find("ramp_steps");
+  if (ramp == settings.end() || !ramp->is_number_integer() || ramp->get<std::int64_t>() <= steps)
+    return;
+  const double part = double(steps) / ramp->get<double>();
+  std::string ends;
+  for (const char* const quantity : {"temperature", "pressure"}) {
+    const Json from = settings.value(quantity, Json()),
+               to = settings.value(std::string("final_") + quantity, Json());
+    if (!from.is_number() || !to.is_number()) continue;
+    ends += fmt::format("{}at {} {:.6g}, not {:.6g}", ends.empty() ? "" : ", ", quantity,
+                        from.get<double>() + part * (to.get<double>() - from.get<double>()),
+                        to.get<double>());
+  }
+  warn(join_path(path, "ramp_steps"),
+       fmt::format("is more than the stage has, {}: the ramp ends with the stage{}; got {}", steps,
+                   ends.empty() ? "" : ", " + ends, ramp->get<std::int64_t>()));
+}
+
 }  // namespace
+
+void Job::check_ramps() {
+  for (std::size_t k = 0; k < settings_.stages.size(); ++k) {
+    const Json stage = record_component(settings_.stages[k]);
+    for (const char* const unit : {"steps", "sweeps"})
+      if (const Json steps = stage.value(unit, Json()); steps.is_number_integer())
+        find_long_ramps(stage, settings_.stages[k].path, steps.get<std::int64_t>(),
+                        [this](const auto& path, const auto& what) { warn(path, what); });
+  }
+}
 
 void Job::check_use() {
   std::string names;  // of the stages that have no use for the job's particles

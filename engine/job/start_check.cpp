@@ -61,19 +61,22 @@ std::string overlap_advice(const ClosestPair& pair, bool minimises) {
 }
 
 /// The same of a force that is not one of pairs.
-std::string place_advice(const Configuration& now, std::uint32_t id, bool of_bonds,
+std::string place_advice(const Configuration& now, std::uint32_t id, bool finite, bool of_bonds,
                          bool minimises) {
   const std::string bonds = of_bonds ? bonds_of_text(now, id) : "";
+  const char* const trouble =
+      finite ? "too strong for this time step" : "NaN, infinite or beyond the engine's numbers";
   std::string what =
       bonds.empty()
-          ? std::string(
-                ": too strong for this time step at this position. Check the position and the "
-                "parameters; 0 is the middle of the box (perrin help coordinates)")
+          ? fmt::format(
+                ": {} at this position. Check the position and the parameters; 0 is the middle of "
+                "the box (perrin help coordinates)",
+                trouble)
           : fmt::format(
-                ": too strong for this time step in this conformation of the molecule ({}). "
-                "Compare its bond lengths and angles with the equilibrium values",
-                bonds);
-  if (!minimises)
+                ": {} in this conformation of the molecule ({}). Compare its bond lengths and "
+                "angles with the equilibrium values",
+                trouble, bonds);
+  if (!minimises && finite)
     what += fmt::format(
         "; if they are intended, add an energy minimisation as the first stage, {}, or use a "
         "shorter time step",
@@ -111,11 +114,12 @@ std::optional<WrongStart> check_start(Simulation& simulation, double timestep, b
               : "is not finite at the start";
   const bool of_pairs = simulation.forces()[culprit]->traits().range() > 0;
   const auto pair = of_pairs ? closest_pair(now) : std::nullopt;
-  what += pair ? overlap_advice(*pair, minimises)
-               : place_advice(now, id,
-                              simulation.forces()[culprit]->traits().follows({true, true, true}),
-                              minimises);
-  return WrongStart{culprit, what};
+  const std::string advice =
+      pair ? overlap_advice(*pair, minimises)
+           : place_advice(now, id, std::isfinite(worst.force),
+                          simulation.forces()[culprit]->traits().follows({true, true, true}),
+                          minimises);
+  return WrongStart{culprit, what, advice, id, std::isfinite(worst.force)};
 }
 
 }  // namespace perrin

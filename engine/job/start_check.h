@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -12,7 +13,9 @@ class Simulation;
 /// A force that cannot be right at the start.
 struct WrongStart {
   std::size_t force;  // index in Simulation::forces
-  std::string what;
+  std::string what, advice;
+  std::uint32_t particle;  // by id
+  bool finite;
 };
 
 /// Looks whether a force at the start is not finite, or would (`timestep` > 0) move its particle

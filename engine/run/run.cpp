@@ -4,11 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 
 #include "engine/base/error.h"
 #include "engine/communicator/communicator.h"
+#include "engine/components/fault_text.h"
 #include "engine/components/integrator.h"
 #include "engine/domain/decomposition.h"
 #include "engine/dynamics/observation.h"
@@ -151,8 +153,27 @@ bool Run::observes(std::size_t observer, std::size_t stage) const {
   return stages.empty() || stages.at(stage);
 }
 
+std::string Run::why_undefined(std::optional<std::uint32_t> particle) {
+  const std::string why =
+      parts_.undefined ? parts_.undefined(simulation(), particle) : std::string();
+  return why.empty() ? why : ": " + why;
+}
+
+/// An energy that is no number tells of a force that is wrong, be it finite. Where particles that
+/// overlap are allowed, as in a minimisation, it may be infinite.
+void Run::check_energy(const Instant& instant) {
+  const double energy = instant.totals.potential;
+  if (std::isfinite(energy)) return;
+  const Integrator* const integrator = parts_.stages[stage_]->integrator();
+  if (energy > 0 && !(integrator && integrator->timestep() > 0)) return;
+  throw RunError(fmt::format("step {}: the potential energy is {}{}", instant.step,
+                             std::isnan(energy) ? "not a number (NaN)" : "infinite",
+                             why_undefined({})));
+}
+
 /// In the middle of advance().
 void Run::observe_totals(const Instant& instant) {
+  check_energy(instant);
   const Stopwatch watch(&simulation().timings().output);
   bool known = false;
   for (std::size_t i = 0; i < parts_.observers.size(); ++i) {
@@ -182,7 +203,10 @@ void Run::observe() {
         if (!is_due(stage_) || (!new_step && is_due(observed_stage_))) continue;
         Observer& o = *parts_.observers[i];
         const bool waits = i < parts_.calls.size() && parts_.calls[i].event;
-        if (!instant && (waits || o.only_totals())) instant = simulation().now();
+        if (!instant && (waits || o.only_totals())) {
+          instant = simulation().now();
+          check_energy(*instant);
+        }
         if (waits && !is_called(i, *instant)) continue;
         if (o.only_totals()) {
           o.observe_totals(*instant);
@@ -350,13 +374,21 @@ bool Run::run_stages() {
 bool Run::execute() {
   try {
     return run_stages();
+  } catch (const NotFiniteError& e) {
+    const std::string what = e.what() + why_undefined(e.particle);
+    end_broken_stage();
+    throw RunError(what);
   } catch (...) {
-    // What was written before stays readable; a second error would only hide the first.
-    try {
-      if (stage_ < parts_.stages.size()) end_stage();
-    } catch (const std::exception&) {
-    }
+    end_broken_stage();
     throw;
+  }
+}
+
+/// What was written before stays readable; a second error would only hide the first.
+void Run::end_broken_stage() {
+  try {
+    if (stage_ < parts_.stages.size()) end_stage();
+  } catch (const std::exception&) {
   }
 }
 

@@ -48,6 +48,9 @@ struct RunParts {
   std::string forces_record;  // their settings: a resumed run that has others computes forces anew
   /// Asked between chunks of steps: true lets execute() return, as Run::pause_at() does.
   std::function<bool()> interrupted;
+  /// Which force has a formula that is not a number in this state, and where, for messages: of a
+  /// particle, or of any. Empty: none.
+  std::function<std::string(Simulation&, std::optional<std::uint32_t>)> undefined;
   /// Chooses anew the groups that are due at a step; asked at multiples of groups_every (0: none).
   std::function<void(Simulation&)> choose_groups;
   std::int64_t groups_every = 0;
@@ -136,6 +139,10 @@ class Run {
   std::uint64_t begin_of(std::uint64_t stage) const;
   std::array<Sampling, 2> schedules() const;
   void observe_totals(const Instant& instant);
+  /// Throws RunError where the potential energy is no number.
+  void check_energy(const Instant& instant);
+  /// RunParts::undefined behind a colon, or empty.
+  std::string why_undefined(std::optional<std::uint32_t> particle);
   bool is_to_pause();
   /// Seconds since the run began, the same in all processes.
   double agreed_seconds() const;
@@ -143,6 +150,7 @@ class Run {
   bool run_stages();
   void begin_stage(bool resumed);
   void end_stage();
+  void end_broken_stage();
   /// What a checkpoint holds now.
   Archive saved();
   void save(const std::filesystem::path& path);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "engine/base/error.h"
 
@@ -20,9 +21,9 @@ std::string literal(double value) {
 
 constexpr const char* log2_e = "1.4426950408889634";
 
-/// C++ of a call, with its arguments as C++ of the type `type`.
-std::string call_code(const std::string& f, const std::vector<std::string>& x,
-                      const std::string& type) {
+/// C++ of a call, with its arguments as C++ of the type `type`, where they are numbers.
+std::string call_of_numbers(const std::string& f, const std::vector<std::string>& x,
+                            const std::string& type) {
   const std::string zero = type + "(0)", one = type + "(1)";
   if (f == "abs") return fmt::format("std::abs({})", x[0]);
   if (f == "sign")
@@ -34,7 +35,23 @@ std::string call_code(const std::string& f, const std::vector<std::string>& x,
   if (f == "if") return fmt::format("({} != {} ? {} : {})", x[0], zero, x[1], x[2]);
   if (f == "pow") return fmt::format("std::pow({}, {})", x[0], x[1]);
   if (f == "exp" && type == "T") return fmt::format("exp2_of(T({}) * {})", log2_e, x[0]);
+  if (f == "log_slope")
+    return fmt::format("({0} >= {1} ? {2} / {0} : {3}(NAN))", x[0], zero, one, type);
   return fmt::format("std::{}({})", f, x[0]);
+}
+
+/// The same of any arguments: where one that decides is not a number (NaN), the call is not. Of
+/// comparisons, and of exp2_of(), that is no matter of course.
+std::string call_code(const Atom& call, const std::vector<std::string>& x,
+                      const std::string& type) {
+  const std::string code = call_of_numbers(call.name, x, type);
+  static const std::set<std::string> comparing{"sign", "step", "less", "min", "max", "if", "exp"};
+  if (!comparing.contains(call.name)) return code;
+  std::string numbers;
+  for (std::size_t k = 0; k < (call.name == "if" ? 1 : x.size()); ++k)
+    if (!is_number_everywhere(call.arguments[k]))
+      numbers += fmt::format("{0}{1} == {1}", numbers.empty() ? "" : " && ", x[k]);
+  return numbers.empty() ? code : fmt::format("({} ? {} : {}(NAN))", numbers, code, type);
 }
 
 std::string host_atom(const Atom& a) {
@@ -42,7 +59,7 @@ std::string host_atom(const Atom& a) {
   if (a.kind == Atom::Kind::sum) return "(" + host_code(a.arguments[0]) + ")";
   std::vector<std::string> arguments;
   for (const Expression& e : a.arguments) arguments.push_back("(" + host_code(e) + ")");
-  return call_code(a.name, arguments, "double");
+  return call_code(a, arguments, "double");
 }
 
 std::string host_term(const Term& term) {
@@ -114,6 +131,13 @@ std::string Code::power_of_r(double n) {
   return power(inverse2, -n / 2);
 }
 
+std::string Code::power_of_r(const Expression& exponent) {
+  const std::string n = value(exponent);
+  const std::string code = fmt::format("exp2_of(T(0.5) * {} * {})", n, statement("log2_of(r2)"));
+  return statement(
+      is_number_everywhere(exponent) ? code : fmt::format("({0} == {0} ? {1} : {0})", n, code));
+}
+
 /// By Horner's rule: r^a (A + r^b (B + …)), powers towards zero outside.
 std::string Code::sum_of_powers(std::vector<Power> powers) {
   std::ranges::sort(powers, {}, [](const Power& p) { return std::abs(p.exponent); });
@@ -136,10 +160,9 @@ std::string Code::atom(const Atom& a) {
   std::vector<std::string> arguments;
   // r is positive: its powers need no test of the sign, and vectorise.
   if (radial_ && a.name == "pow" && a.arguments[0]->key == variable("r")->key)
-    return statement(
-        fmt::format("exp2_of(T(0.5) * {} * {})", value(a.arguments[1]), statement("log2_of(r2)")));
+    return power_of_r(a.arguments[1]);
   for (const Expression& e : a.arguments) arguments.push_back(value(e));
-  return statement(call_code(a.name, arguments, "T"));
+  return statement(call_code(a, arguments, "T"));
 }
 
 std::string Code::factor(const Factor& f) { return power(atom(*f.atom), f.exponent); }

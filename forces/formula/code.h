@@ -44,6 +44,7 @@ class Code {
   std::string atom(const Atom& a);
   std::string power(const std::string& base, double exponent);
   std::string power_of_r(double exponent);
+  std::string power_of_r(const Expression& exponent);
   void take_root();
 
   std::map<std::string, std::string> variables_;

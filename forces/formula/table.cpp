@@ -89,14 +89,30 @@ double beginning(Curve& curve, double to, const Typical& typical) {
   return to * first / 1000;
 }
 
-/// Where bonds end: four times the length of the lowest energy.
+/// Where bonds end: at four times the length of the lowest energy, or a little before the formula
+/// does, as that of FENE at its longest bond.
 double end_of_bonds(Curve& curve) {
   double best = 0, lowest = INFINITY;
   for (double r = 1e-4; r < 1e4; r *= 1.01)
     if (const double e = curve.energy(r); e < lowest) lowest = e, best = r;
-  if (best < 2e-4 || best > 5e3)
-    throw UserError("a table of bonds needs an energy with a minimum between 10^-4 and 10^4");
-  return 4 * best;
+  const bool has_minimum = best >= 2e-4 && best <= 5e3;
+  const auto is_there = [&](double r) {
+    return std::isfinite(curve.energy(r)) && std::isfinite(curve.slope(r));
+  };
+  double there = best;
+  while (there > 0 && there < (has_minimum ? 4 * best : 1e4) && is_there(1.01 * there))
+    there *= 1.01;
+  if (there >= 4 * best && has_minimum) return 4 * best;
+  if (there <= 0 || there >= 1e4)
+    throw UserError(
+        "a table of bonds needs an energy with a minimum between 10^-4 and 10^4, or one that ends "
+        "there");
+  double beyond = 1.01 * there;
+  for (int k = 0; k < 60; ++k) {
+    const double middle = (there + beyond) / 2;
+    (is_there(middle) ? there : beyond) = middle;
+  }
+  return best + 0.999 * (there - best);
 }
 
 struct Table {

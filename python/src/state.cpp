@@ -79,7 +79,9 @@ bool Use::of_this_process() const { return getpid() == process_; }
 
 void Use::begin() {
   check();
-  if (running_) throw RunError("this simulation is running: a callback can only read it");
+  if (running_)
+    throw RunError(
+        "this simulation is running: what it calls back cannot run it or change its settings");
   running_ = true, runner_ = std::this_thread::get_id();
 }
 

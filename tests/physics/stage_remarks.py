@@ -197,6 +197,33 @@ class Stages(unittest.TestCase):
             self.assertEqual(f"barostat.tau: warning: the volume relaxes slower than this: in "
                              f"{stride} steps" in self.run_job(job), said)
 
+    def test_ramps_that_are_longer_than_their_stage(self):
+        baths = [{"type": "langevin", "timestep": 0.005, "friction": 1, "temperature": 1,
+                  "final_temperature": 3, "ramp_steps": 200},
+                 {"type": "bussi", "timestep": 0.005, "tau": 0.1, "temperature": 1, "barostat": {
+                     "pressure": 1, "final_pressure": 2, "ramp_steps": 400, "tau": 1}}]
+        stages = [{"type": "md", "steps": 100, "integrator": bath} for bath in baths]
+        stages.append({"type": "md", "steps": 200, "integrator": baths[0]})
+        stages.append({"type": "md", "steps": 150, "integrators": [
+            {"group": "a", **baths[0]}, {"group": "b", "type": "frozen"}]})
+        stages.append({"type": "monte_carlo", "sweeps": 50, "temperature": 1, "ramp_steps": 100,
+                       "final_temperature": 2, "translation": {"displacement": 0.1}})
+        with open(os.path.join(self.folder, "job.json"), "w") as out:
+            json.dump({"seed": 1, "system": STARTS["LJ melt"][0], "forces": [LJ], "stages": stages,
+                       "groups": {"a": {"ids": [[0, 399]]}, "b": {"not": ["a"]}}}, out)
+        done = subprocess.run([PERRIN, "validate", "job.json"], cwd=self.folder,
+                              capture_output=True, text=True)
+        said = done.stdout + done.stderr
+        self.assertEqual(said.count("ramp_steps: warning: is more than the stage has"), 4, said)
+        for what in ("stages[0].integrator.ramp_steps: warning: is more than the stage has, 100: "
+                     "the ramp ends with the stage, at temperature 2, not 3; got 200",
+                     "stages[1].integrator.barostat.ramp_steps: warning: is more than the stage "
+                     "has, 100: the ramp ends with the stage, at pressure 1.25, not 2; got 400",
+                     "stages[3].integrators[0].ramp_steps: warning: ",
+                     "stages[4].ramp_steps: warning: is more than the stage has, 50: the ramp "
+                     "ends with the stage, at temperature 1.5, not 2; got 100"):
+            self.assertIn(what, said)
+
     def test_tuning_of_nothing_and_without_end(self):
         def warned(**more):
             job = self.fluid(None)

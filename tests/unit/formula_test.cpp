@@ -4,8 +4,10 @@
 
 #include <cmath>
 #include <functional>
+#include <map>
 
 #include "engine/base/error.h"
+#include "engine/formula/program.h"
 #include "forces/formula/source.h"
 
 namespace perrin::formula {
@@ -77,6 +79,47 @@ TEST(Formula, DerivativesAreThoseOfDifferences) {
           << k.text << " at " << r;
     }
   }
+}
+
+TEST(Formula, WhatIsNoNumberIsNotHidden) {
+  const std::map<std::string, double> outside{{"r", 2.0}};
+  for (const char* const text :
+       {"log(1 - r)", "max(0, log(1 - r))", "max(log(1 - r), 0)", "min(0, sqrt(1 - r))",
+        "min(sqrt(1 - r), 0)", "if(log(1 - r) < 1, 2, 3)", "if(log(1 - r) >= 1, 2, 3)",
+        "step(sqrt(1 - r))", "sign(log(1 - r))", "exp(-sqrt(1 - r))", "r^log(1 - r)",
+        "abs(log(1 - r^2))"}) {
+    const Expression e = parse(text, only_r).value;
+    EXPECT_FALSE(is_number_everywhere(e)) << text;
+    EXPECT_TRUE(std::isnan(evaluate(e, outside))) << text;
+    double program_value = 0;
+    const double r = 2;
+    const auto code = program(e, only_r);
+    program_value = ProgramView{code.data(), int(code.size())}.evaluate(&r);
+    EXPECT_TRUE(std::isnan(program_value)) << text;
+    if (std::string(text).find("step") == std::string::npos &&
+        std::string(text).find("sign(") == std::string::npos)
+      EXPECT_TRUE(std::isnan(evaluate(derivative(e, "r"), outside))) << text;
+  }
+  for (const char* const text : {"4*(r^-12 - r^-6)", "if(r < 1, (1 - r)^2, 0)", "max(0, 1 - r)^2",
+                                 "exp(-r)/r", "if(r < 1, sqrt(1 - r), 0)"}) {
+    const Expression e = parse(text, only_r).value;
+    EXPECT_TRUE(std::isfinite(evaluate(e, outside))) << text;
+    EXPECT_TRUE(std::isfinite(evaluate(derivative(e, "r"), outside))) << text;
+  }
+  EXPECT_TRUE(is_number_everywhere(parse("4*(r^-12 - r^-6)*exp(-r)", only_r).value));
+}
+
+TEST(Formula, OnlyWhatMayBeNoNumberIsAskedWhetherItIs) {
+  const auto asks = [](const char* text) {
+    const std::string code =
+        plugin_source({"pair_formula", text, "cut", {}}, parse(text, only_r), "x");
+    return code.find("NAN") != std::string::npos;
+  };
+  EXPECT_FALSE(asks("if(r < 1, 4*(r^-12 - r^-6) + 1, 0)"));
+  EXPECT_FALSE(asks("max(0, 1 - r)^2 + exp(-r) + log(r)"));
+  EXPECT_TRUE(asks("max(0, sqrt(1 - r))"));
+  EXPECT_TRUE(asks("exp(-sqrt(1 - r))"));
+  EXPECT_TRUE(asks("log(1 - r)"));
 }
 
 TEST(Formula, NamesItsParametersInTheirOrder) {
