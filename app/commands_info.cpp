@@ -120,6 +120,8 @@ void help_command(const std::string& type) {
     meant = meaning;
   else
     meant = suggest(type, words_of(registry));
+  for (const auto& refused : components.plugins.refused())
+    meant += fmt::format("\n{}: {}", refused.path.string(), refused.text());
   throw UserError(fmt::format("unknown type \"{}\"; {}", type, meant));
 }
 

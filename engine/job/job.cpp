@@ -178,8 +178,7 @@ void Job::parse() {
       [](const Problem& p) { return p.what.rfind("unknown", 0) == 0 && p.path.ends_with("type"); });
   if (unknown)
     for (const auto& refused : plugins_.refused())
-      problems_.add({"", std::numeric_limits<int>::max(), refused.path.string(),
-                     "this plug-in was not loaded: " + refused.reason});
+      problems_.add({"", std::numeric_limits<int>::max(), refused.path.string(), refused.text()});
 }
 
 void Job::name_stages() {

@@ -159,12 +159,18 @@ void PluginLoader::load(const std::string& name, const fs::path& base, const Bef
 }
 
 void PluginLoader::load_all() {
-  for (const fs::path& folder : plugin_folders()) {
+  const auto folders = plugin_folders();
+  for (const fs::path& folder : folders) {
     std::error_code ignored;
     std::vector<fs::path> files;
     for (const auto& entry : fs::directory_iterator(folder, ignored))
       if (entry.path().extension() == ".so") files.push_back(entry.path());
     std::sort(files.begin(), files.end());
+    if (files.empty() && &folder != &folders.back())  // which is that of the shipped plug-ins
+      refused_.push_back({folder, fmt::format("PERRIN_PLUGIN_PATH names this folder, which {}",
+                                              fs::is_directory(folder, ignored)
+                                                  ? "holds no plug-in (NAME.so): build it first"
+                                                  : "is not there")});
     for (const fs::path& file : files) {
       try {
         load_file(file, false);

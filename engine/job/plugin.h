@@ -23,8 +23,11 @@ class PluginLoader {
     std::vector<std::string> brings;  // "force example", …
   };
   struct Refused {
-    std::filesystem::path path;
+    std::filesystem::path path;  // of a plug-in, or a folder without one
     std::string reason;
+    std::string text() const {
+      return (path.extension() == ".so" ? "this plug-in was not loaded: " : "") + reason;
+    }
   };
 
   /// Makes the registry ask for all plug-ins that can be found when a type is unknown.

@@ -3,6 +3,7 @@
     plot.py FOLDER PICTURE
 """
 
+import json
 import sys
 
 import h5py
@@ -27,6 +28,7 @@ with h5py.File(f"{folder}/trajectory.h5") as file:
     positions = group["position/value"][:].astype(float)
     w, x, y, z = numpy.moveaxis(group["orientation/value"][:].astype(float), -1, 0)
     frames = group["position/step"][:]
+    first = json.loads(file["parameters/perrin/job"].asstr()[()])["stages"][0]["steps"]
 axes = numpy.stack([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)], -1)
 
 # Along the director, and one direction across it.
@@ -37,7 +39,7 @@ plane = numpy.stack([across, director], 1)
 figure, panels = plt.subplots(1, 3, figsize=(13, 4.2))
 panels[0].plot(density[slow], order[slow], linewidth=1)
 panels[0].set(xlabel="density", ylabel="nematic order", ylim=(0, 1))
-for panel, frame in ((panels[1], abs(frames - 20000).argmin()), (panels[2], len(frames) - 1)):
+for panel, frame in ((panels[1], abs(frames - first).argmin()), (panels[2], len(frames) - 1)):
     u = axes[frame] @ plane
     r = positions[frame] @ plane
     panel.quiver(*r.T, *u.T, numpy.abs(axes[frame] @ director), pivot="mid", headwidth=0,

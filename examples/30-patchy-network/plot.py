@@ -3,6 +3,7 @@
     plot.py FOLDER PICTURE
 """
 
+import json
 import sys
 
 import h5py
@@ -16,7 +17,6 @@ folder, picture = sys.argv[1:]
 PATCHES = numpy.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]]) / numpy.sqrt(3)
 EPSILON, RANGE, WIDTH, STEEPNESS, DENSITY = 10, 1.25, 0.1, 100, 0.3
 HALF = numpy.cos(numpy.radians(22))
-MIX, COOL = 20000, 1000000  # steps
 
 
 def covered(cosine):
@@ -69,10 +69,13 @@ with h5py.File(f"{folder}/trajectory.h5") as file:
     positions = group["position/value"][:].astype(float)
     quaternions = group["orientation/value"][:].astype(float)
     steps = group["position/step"][:]
+    mix, cool = json.loads(file["parameters/perrin/job"].asstr()[()])["stages"]
     number = positions.shape[1]
 edge = (number / DENSITY)**(1 / 3)
-cooling = steps >= MIX
-kt = 2.5 - 1.7 * numpy.clip((steps[cooling] - MIX) / COOL, 0, 1)
+ramp = cool["integrator"]
+cooling = steps >= mix["steps"]
+kt = numpy.interp(steps[cooling] - mix["steps"], (0, ramp["ramp_steps"]),
+                  (ramp["temperature"], ramp["final_temperature"]))
 share = [2 * len(bonds(at, q, edge)[0]) / (4 * number)
          for at, q in zip(positions[cooling], quaternions[cooling])]
 

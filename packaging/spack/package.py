@@ -1,6 +1,9 @@
-# A recipe for Spack: in a repository of one's own, as packages/perrin/package.py, with the address
-# of a clone in place of REPOSITORY.
+# A recipe for Spack 1.0 and newer: in a repository of one's own (`spack repo create`), as
+# packages/perrin/package.py, with the address of a clone in place of REPOSITORY.
 #   spack install perrin            spack install perrin+cuda cuda_arch=90
+from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
+from spack_repo.builtin.build_systems.cuda import CudaPackage
+
 from spack.package import *
 
 
@@ -31,6 +34,8 @@ class Perrin(CMakePackage, CudaPackage):
 
     conflicts("%gcc@:11", msg="Perrin is written in C++20: GCC 12 or newer")
     conflicts("cuda_arch=none", when="+cuda", msg="name the GPU, as in cuda_arch=90")
+    for arch in ("72", "75"):  # Spack knows that CUDA 13 has none below
+        conflicts(f"cuda_arch={arch}", when="+cuda", msg="compute capability 8.0 or newer")
 
     generator("ninja")
 

@@ -163,6 +163,50 @@ def test_many_types(tmp_path, monkeypatch, rule, name):
     assert energies[0] == pytest.approx(energies[1], rel=1e-7)
 
 
+def of_types(first, second, types):
+    """The liquid with two of so many types, which a force field of all types comes with."""
+    text = liquid(f"pair_coeff {first} {second} 0.8 1.05\nset type {first} charge 0.2\n"
+                  f"set type {second} charge -0.3\ngroup g type {second} 3\n"
+                  "fix 2 g addforce 0.1 0 0\nfix 3 all langevin 1 1 1 7")
+    for old, new in {"create_box 2 ": f"create_box {types} ", "mass 1": "mass *",
+                     "mass 2": f"mass {second}", "create_atoms 1": f"create_atoms {first}",
+                     "90 type 2": f"90 type {second}",
+                     "pair_coeff 1 1": f"pair_coeff * * 0.5 0.9\npair_coeff {first} {first}",
+                     "pair_coeff 2 2": f"pair_coeff {second} {second}"}.items():
+        text = text.replace(old, new, 1)
+    return text
+
+
+def test_more_types_than_a_job_has(tmp_path):
+    """A job has the types that particles have, by their names in the script."""
+    energies, jobs = [], []
+    for first, second, types in ((1, 2, 2), (7, 399, 400)):
+        folder = tmp_path / str(types)
+        folder.mkdir()
+        result = job_of(folder, of_types(first, second, types))
+        assert not result.not_understood, result.not_understood
+        jobs.append(result.job)
+        with pytest.warns(match="no force acts on them"), simulation(folder, result) as sim:
+            energies.append((sim.totals.potential, sim.totals.kinetic))
+            assert sorted(sim.type_names) == sorted((str(first), str(second)))
+            assert sorted(set(sim.masses.tolist())) == pytest.approx([1, 1.7])
+    assert energies[0] == pytest.approx(energies[1], rel=1e-12)
+    assert jobs[1]["groups"]["g"]["types"] == ["399"]
+    assert jobs[1]["stages"][0]["integrator"]["frictions"] == {"7": 1.0, "399": 1.7}
+    assert [pair["types"] for pair in jobs[1]["forces"][0]["pairs"]] == [
+        ["7", "7"], ["7", "399"], ["399", "399"]]
+
+
+@pytest.mark.parametrize("style", ["lj/charmm/coul/charmm 2.0 2.5", "soft 2.5", "lj/class2 2.5",
+                                   "lj/gromacs/coul/gromacs 2.0 2.5", "lj/cubic 2.5"])
+def test_pairs_of_types_that_nobody_has(tmp_path, style):
+    result = job_of(tmp_path, of_types(7, 399, 400).replace("lj/cut 2.5", style))
+    assert not result.not_understood, result.not_understood
+    for force in result.job["forces"]:
+        for pair in force.get("pairs", ()):
+            assert {*pair["types"]} <= {"7", "399"}
+
+
 @pytest.mark.parametrize("bath, kind", [
     ("langevin 2.0 1.0 0.5 7", {"type": "langevin", "frictions": {"1": 2.0, "2": 3.4}}),
     ("temp/csvr 2.0 1.0 0.5 7", {"type": "bussi", "tau": 0.5})])

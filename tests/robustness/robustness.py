@@ -853,6 +853,17 @@ class Robustness(unittest.TestCase):
         listed = self.perrin("plugins", environment=found)
         self.assertRegex(listed.stdout, r"refused\n.*built as")
 
+    def test_folders_without_plugins(self):
+        """Where a type is unknown, folders that may have been meant to have it are named."""
+        for folder, why in (("/nowhere", "is not there"), (self.folder, "holds no plug-in")):
+            found = {"PERRIN_PLUGIN_PATH": folder}
+            error = self.refused(self.changed(lambda j: j["forces"][0].update(type="quark")),
+                                 r'unknown force "quark"', environment=found)
+            self.assertRegex(error, f"{folder}: PERRIN_PLUGIN_PATH names this folder, which {why}")
+            asked = self.perrin("help", "quark", environment=found)
+            self.assertRegex(asked.stderr, f"{folder}: PERRIN_PLUGIN_PATH names .* {why}")
+            self.assertEqual(self.run_job(JOB, environment=found).returncode, 0)
+
     def test_library_that_is_no_plugin(self):
         with open(self.path("broken.so"), "w") as out:
             out.write("not a library")

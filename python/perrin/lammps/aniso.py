@@ -1,6 +1,8 @@
 """Particles that look somewhere: pair styles gayberne and …/dipole/…, fix propel/self, and the
 frames of the job's start. The axis of a particle is x of its own frame in a job; LAMMPS has
 ellipsoids with any long axis, and dipoles in space."""
+from itertools import combinations
+
 import numpy as np
 
 from perrin.importing.lines import NotUnderstood
@@ -69,7 +71,7 @@ def gay_berne(script, settings, table, mixing):
     made, spheres = [], {pair: [f"{x:.17g}" for x in v] for pair, v in values.items()
                          if all(ball[t] for t in pair)}
     if spheres:
-        made += [f for f, _ in lennard_jones([str(cut)], spheres, script.types, script.pairs.modify,
+        made += [f for f, _ in lennard_jones([str(cut)], spheres, script.there, script.pairs.modify,
                                              script.number, False)]
     axes, long = set(), {}
     for (i, j), (epsilon, sigma, own) in values.items():
@@ -96,10 +98,9 @@ def gay_berne(script, settings, table, mixing):
 def mixed(script, values):
     from perrin.lammps.forces import mix
     values = dict(values)
-    for i in range(1, script.types + 1):
-        for j in range(i + 1, script.types + 1):
-            if (i, j) not in values and (i, i) in values and (j, j) in values:
-                values[i, j] = mix(script.pairs.modify["mix"], values[i, i], values[j, j])
+    for i, j in combinations(script.there, 2):
+        if (i, j) not in values and (i, i) in values and (j, j) in values:
+            values[i, j] = mix(script.pairs.modify["mix"], values[i, i], values[j, j])
     return values
 
 
@@ -150,7 +151,7 @@ def dipoles(script, style, settings, table, mixing):
                             "other in a job")
     if any(len(v) > 3 for v in table.values()):
         raise NotUnderstood(f"pair_style {style}: a cut-off of dipoles for each pair of types")
-    made = [f for f, _ in lennard_jones(words[:1], table, script.types, script.pairs.modify,
+    made = [f for f, _ in lennard_jones(words[:1], table, script.there, script.pairs.modify,
                                         script.number, mixing)] if table else []
     moments = moments_of(script)
     script.axis = "dipole"

@@ -39,7 +39,9 @@ def assemble(script, last=True):
     if script.bodies is not None:
         of_bodies(script, job)
     elif script.charges:
-        job["attributes"] = {"charge": {"types": dict(script.charges), "default": 0}}
+        job["attributes"] = {"charge": {"types": {
+            kind: q for kind, q in script.charges.items() if int(kind) in script.there},
+            "default": 0}}
     if script.reservoir:
         job["reservoir"] = script.reservoir
     if script.velocity is not None:
@@ -85,6 +87,10 @@ def places(script, name):
     """The definition of a group in the job, which numbers particles in the order of their ids: by
     these numbers, where the start leaves ids out."""
     made = script.used_groups[name]
+    if "types" in made and len(script.there) < script.types:
+        there = {str(kind) for kind in script.there}
+        kinds = [kind for kind in made["types"] if kind in there]
+        return {**made, "types": kinds} if kinds else {"ids": []}
     if "ids" not in made or script.bodies is not None:
         return made
     try:
@@ -106,7 +112,7 @@ def system(script):
             result.changed.append((script.system_line, "bodies that are there at the start all "
                                    "look the same way"))
         made = own_start(script, start, periodic)
-    elif script.data is not None and script.rewritten:
+    elif script.data is not None and (script.rewritten or len(script.there) < script.types):
         made = own_start(script, script.start, periodic)
     elif script.data is not None:
         made = {"type": "file", "path": os.path.relpath(script.data_path, script.folder),
@@ -208,13 +214,18 @@ def of_bodies(script, job):
 
 def own_start(script, particles, periodic):
     """The start as a file beside the job."""
-    name = f"{script.name}.data"
+    name, masses, kinds = f"{script.name}.data", script.masses, None
     path = os.path.join(script.folder, name)
-    particles.write(path, script.masses, f"start of {os.path.basename(script.path)}, made by "
-                                         "perrin import", periodic,
+    if len(script.there) < script.types:
+        kinds = np.array(script.there)
+        particles, masses = particles.renumbered(kinds, masses)
+    title = f"start of {os.path.basename(script.path)}, made by perrin import"
+    particles.write(path, masses, title, periodic,
                     {kind: script.kinds(kind) for kind in script.bonded})
     script.result.data.append(path)
     made = {"type": "file", "path": name, "format": "lammps"}
+    if kinds is not None:
+        made["types"] = {str(k): str(kind) for k, kind in enumerate(kinds, 1)}
     if script.velocity is not None:
         made["velocities"] = False
     if script.units.style != "lj":

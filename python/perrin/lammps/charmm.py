@@ -3,6 +3,7 @@
 Lennard-Jones, and in …/coul/charmm the charges, too, are multiplied by a function that falls from 1
 to 0 between an inner and an outer distance: a formula here, as `switch` of a job is another."""
 from collections import defaultdict
+from itertools import combinations, combinations_with_replacement
 
 from perrin.importing.lines import NotUnderstood
 from perrin.lammps.charges import charge_force
@@ -26,10 +27,9 @@ def numbers_of(script, table, first):
     for pair, words in table.items():
         v = [script.number(w) for w in words[:4]]
         made[pair] = (v[first], v[first + 1]) if len(v) > first + 1 else (v[0], v[1])
-    for i in range(1, script.types + 1):
-        for j in range(i + 1, script.types + 1):
-            if (i, j) not in made and (i, i) in made and (j, j) in made:
-                made[i, j] = mix(rule, (*made[i, i], 1), (*made[j, j], 1))[:2]
+    for i, j in combinations(script.there, 2):
+        if (i, j) not in made and (i, i) in made and (j, j) in made:
+            made[i, j] = mix(rule, (*made[i, i], 1), (*made[j, j], 1))[:2]
     return made
 
 
@@ -56,8 +56,8 @@ def pair_forces(script, style, settings, table):
                                           "the function that falls"))
         made.append({"type": "pair_formula", "energy": f"S*{strength:.12g}*{CHARGES[kind]}; S = " +
                      FALL.format(a=a, b=b), "cutoff": b,
-                     "pairs": [{"types": [str(i), str(j)]} for i in range(1, script.types + 1)
-                               for j in range(i, script.types + 1)]})
+                     "pairs": [{"types": [str(i), str(j)]} for i, j in
+                               combinations_with_replacement(script.there, 2)]})
     return made
 
 
@@ -72,7 +72,9 @@ def ends_of_dihedrals(script, acting):
     index = next((k for k, (style, _) in enumerate(script.pairs.styles) if of_style(style)), None)
     if index is None:
         raise NotUnderstood("dihedral_style charmm with weights: expected pair_style lj/charmm")
-    table = {(i, j): words for (k, i, j), words in script.pairs.coefficients.items() if k == index}
+    there = set(script.there)
+    table = {(i, j): words for (k, i, j), words in script.pairs.coefficients.items()
+             if k == index and i in there and j in there}
     kinds, members = script.start.lists.get("dihedral", ([], []))
     total = defaultdict(float)
     for kind, ids in zip(kinds, script.start.index(members)):

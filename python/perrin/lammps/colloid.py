@@ -1,6 +1,8 @@
 """pair_style colloid: spheres of many small particles (of the diameters d1, d2) and small particles
 (of the diameter 0), integrated over their volumes; R. Everaers, M. R. Ejtehadi, Phys. Rev. E 67,
 041710 (2003). Formulas are those of LAMMPS's manual."""
+from itertools import combinations_with_replacement
+
 from perrin.importing.lines import NotUnderstood
 
 BIG = ("-A/6*(2*a*b/p + 2*a*b/q + log(p/q)) + A*sigma^6/(37800*r)*("
@@ -14,7 +16,7 @@ MIXED = ("2*a^3*sigma^3*A/(9*w^3)*(1 - (5*a^6 + 45*a^4*r^2 + 63*a^2*r^4 + 15*r^6
 def pair_forces(settings, table, types, modify, number, mixing):
     """A force for each kind of pairs that there is: two spheres, one of them, none."""
     cut = number(settings[0])
-    missing = types * (types + 1) // 2 - len(table)
+    missing = len(types) * (len(types) + 1) // 2 - len(table)
     if mixing and missing:
         raise NotUnderstood(f"pair coefficients of {missing} pairs of types, which LAMMPS would "
                             "mix for colloid")
@@ -36,11 +38,10 @@ def made(count, group, types):
     if count:
         force["energy"] = BIG if count == 2 else MIXED
     like = next(iter(group.values()))
-    for i in range(1, types + 1):
-        for j in range(i, types + 1):
-            a, sigma, radii, own = group.get((i, j), (0.0, like[1], like[2], 1e-3 * cut))
-            entry = {"types": [str(i), str(j)], "sigma": sigma}
-            entry.update({"A": a, **dict(zip("ab", radii[:count]))} if count else
-                         {"epsilon": a / 144})
-            force["pairs"].append(entry if own == cut else {**entry, "cutoff": own})
+    for i, j in combinations_with_replacement(types, 2):
+        a, sigma, radii, own = group.get((i, j), (0.0, like[1], like[2], 1e-3 * cut))
+        entry = {"types": [str(i), str(j)], "sigma": sigma}
+        entry.update({"A": a, **dict(zip("ab", radii[:count]))} if count else
+                     {"epsilon": a / 144})
+        force["pairs"].append(entry if own == cut else {**entry, "cutoff": own})
     return force

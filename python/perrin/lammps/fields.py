@@ -90,7 +90,7 @@ def electric(script, words):
     field = {name: value for name, value in field.items() if value} or {"ex": 0}
     energy = " + ".join(f"{name}*{name[1]}" for name in field)
     return {"type": "external_formula", "energy": f"-charge*({energy})", "unwrapped": True,
-            "types": {str(t): field for t in range(1, script.types + 1)}}
+            "types": {str(t): field for t in script.there}}
 
 
 def spring(script, group, words, line):
@@ -160,4 +160,4 @@ def wall(script, style, face, where, values):
     h = f"({face[0]} - p)" if face.endswith("lo") else f"(p - {face[0]})"
     numbers = {"k": k, "p": where, "rc": cutoff}
     return {"type": "external_formula", "energy": f"if({h} < rc, k*(rc - {h})^2, 0)",
-            "types": {str(t): numbers for t in range(1, script.types + 1)}}
+            "types": {str(t): numbers for t in script.there}}

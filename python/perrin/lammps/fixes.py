@@ -169,7 +169,7 @@ class Motion:
         if not scale:
             return {"type": "langevin", "temperature": 0, "friction": one}
         return {"type": "langevin", "temperature": 0, "frictions": {
-            str(t): one * scale.get(str(t), 1.0) for t in range(1, self.script.types + 1)}}
+            str(t): one * scale.get(str(t), 1.0) for t in self.script.there}}
 
     def langevin(self, fix):
         first, last = self.temperatures(*fix.words[:2])
@@ -190,11 +190,11 @@ class Motion:
                      for t, mass in self.script.mass_by_type().items()}
         made = {"type": "langevin", **ramp(first, last, self.steps)}
         if len(set(frictions.values())) == 1:
-            made["friction"] = frictions["1"]
+            made["friction"] = next(iter(frictions.values()))
         else:
             made["frictions"] = frictions
             if self.script.bodies is not None:  # centres of bodies, which others move
-                made["friction"] = frictions["1"]
+                made["friction"] = next(iter(frictions.values()))
         if oriented(self.script):
             turning = rotational_frictions(self.script, fix.words[4:], damp)
             made["rotational_frictions"] = {t: friction / scale.get(int(t), 1.0)
@@ -344,7 +344,7 @@ class Motion:
             return [script.units.friction(self.number(w)) for w in words if w != "inf"]
 
         def each(values):
-            return {str(t): values for t in range(1, script.types + 1)}
+            return {str(t): values for t in script.there}
 
         along, about = frictions(said["gamma_t_eigen"]), frictions(said["gamma_r_eigen"])
         return {"frictions_of_axes": each(along), **(

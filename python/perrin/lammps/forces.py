@@ -3,6 +3,7 @@ here, since energies and lengths of a job are those of the script (perrin.lammps
 import math
 import os
 import re
+from itertools import combinations, combinations_with_replacement
 
 from perrin.importing.lines import NotUnderstood
 from perrin.lammps import aniso, charmm, colloid, gromacs
@@ -155,8 +156,10 @@ class Pairs:
     def forces(self, script):
         """[(force, note or None)] of all styles, and reasons why one has none."""
         made, failed, charges = [], [], HybridCharges(script)
+        there = set(script.there)
         for index, (style, settings) in enumerate(self.styles):
-            table = {(i, j): words for (k, i, j), words in self.coefficients.items() if k == index}
+            table = {(i, j): words for (k, i, j), words in self.coefficients.items()
+                     if k == index and i in there and j in there}
             try:
                 if style in ("none", "zero"):
                     continue
@@ -165,7 +168,7 @@ class Pairs:
                         not any(force.get("tail") for force, _ in own):
                     failed.append(f"the long-range correction (tail) of pair_style {style}")
                 if self.mixed:
-                    own = charges.new(own, {*table, *self.mixable(table, script.types)})
+                    own = charges.new(own, {*table, *self.mixable(table, script.there)})
                 made += own
             except NotUnderstood as error:
                 if self.mixed and self.of_nobody(script, table):
@@ -192,7 +195,7 @@ class Pairs:
         styles = {}
         for k, i, j in self.coefficients:
             styles.setdefault((i, j), set()).add(k)
-        return {(i, j) for i in range(1, types + 1) for j in range(i + 1, types + 1)
+        return {(i, j) for i, j in combinations(types, 2)
                 if (i, j) not in styles and (i, j) not in self.nothing and
                 styles.get((i, i)) == styles.get((j, j)) and {(i, i), (j, j)} <= set(table)}
 
@@ -200,7 +203,7 @@ class Pairs:
         """The forces of a style; of a hybrid without the pairs that are no part of it."""
         if not self.mixed:
             return self.made_of(script, style, settings, table, True)
-        free = self.mixable(table, script.types)
+        free = self.mixable(table, script.there)
         made = self.made_of(script, style, settings, table, bool(free))
         allowed = {*table, *free}
         for force, _ in made:
@@ -210,7 +213,7 @@ class Pairs:
         return made
 
     def made_of(self, script, style, settings, table, mixing):
-        types = script.types
+        types = script.there
         if style in aniso.STYLES:
             return [(with_all_pairs(force, types) if "pairs" in force else force, None)
                     for force in aniso.forces(script, style, settings, table, mixing)]
@@ -262,8 +265,7 @@ def of_zeros(script):
 
 def tabulated(script, table, types):
     """pair_style table: the same files, which a job reads, too."""
-    missing = [(i, j) for i in range(1, types + 1) for j in range(i, types + 1)
-               if (i, j) not in table]
+    missing = [pair for pair in combinations_with_replacement(types, 2) if pair not in table]
     if missing and not script.pairs.mixed:
         raise NotUnderstood(f"pair_style table without rows for the types {missing[0][0]} and "
                             f"{missing[0][1]}")
@@ -280,12 +282,11 @@ def with_all_pairs(force, types):
     """A force needs parameters for all pairs of types: 0 where LAMMPS's style has none."""
     listed = {tuple(entry["types"]) for entry in force["pairs"]}
     like = force["pairs"][0]
-    for i in range(1, types + 1):
-        for j in range(i, types + 1):
-            if (str(i), str(j)) not in listed:
-                force["pairs"].append({"types": names(i, j), **{
-                    k: 0 if k in STRENGTHS else v for k, v in like.items()
-                    if k not in ("types", "cutoff")}})
+    for i, j in combinations_with_replacement(types, 2):
+        if (str(i), str(j)) not in listed:
+            force["pairs"].append({"types": names(i, j), **{
+                k: 0 if k in STRENGTHS else v for k, v in like.items()
+                if k not in ("types", "cutoff")}})
     return force
 
 
@@ -337,10 +338,9 @@ def lennard_jones(settings, table, types, modify, number, mixing, kind="lennard_
 
     values = {pair: read(words) for pair, words in table.items()}
     if mixing:
-        for i in range(1, types + 1):
-            for j in range(i + 1, types + 1):
-                if (i, j) not in values and (i, i) in values and (j, j) in values:
-                    values[i, j] = mix(modify["mix"], values[i, i], values[j, j])
+        for i, j in combinations(types, 2):
+            if (i, j) not in values and (i, i) in values and (j, j) in values:
+                values[i, j] = mix(modify["mix"], values[i, i], values[j, j])
     force = {"type": kind, "cutoff": cut}
     if kind == "lennard_jones":
         if modify["tail"] == "yes":
@@ -382,7 +382,7 @@ def simple(kind, keys, convert=lambda v: v, shift=True, tail=False, count=None):
             if len(v) > count and v[count] != cut:
                 entry["cutoff"] = v[count]
             force["pairs"].append(entry)
-        missing = types * (types + 1) // 2 - len(table)
+        missing = len(types) * (len(types) + 1) // 2 - len(table)
         if mixing and missing:
             raise NotUnderstood(f"pair coefficients of {missing} pairs of types, which LAMMPS "
                                 f"would mix for {kind}")
@@ -416,11 +416,10 @@ def class2(settings, table, types, modify, number, mixing):
     for pair, words in table.items():
         v = [number(w) for w in words]
         values[pair] = v[0], v[1], v[2] if len(v) > 2 else cut
-    for i in range(1, types + 1) if mixing else ():
-        for j in range(i + 1, types + 1):
-            if (i, j) not in values and (i, i) in values and (j, j) in values:
-                a, b = values[i, i], values[j, j]
-                values[i, j] = (*mix("sixthpower", a, b)[:2], mix(modify["mix"], a, b)[2])
+    for i, j in combinations(types, 2) if mixing else ():
+        if (i, j) not in values and (i, i) in values and (j, j) in values:
+            a, b = values[i, i], values[j, j]
+            values[i, j] = (*mix("sixthpower", a, b)[:2], mix(modify["mix"], a, b)[2])
     force = truncation(modify, {"type": "mie", "cutoff": cut})
     if modify["tail"] == "yes":
         force["tail"] = True
@@ -452,13 +451,12 @@ def soft(settings, table, types, modify, number, mixing):
     """A (1 + cos(pi r / cut)); each cut-off is a parameter, too."""
     values = {(i, j): [number(w) for w in words] for (i, j), words in table.items()}
     cut = number(settings[0])
-    for i in range(1, types + 1):
-        for j in range(i + 1, types + 1):
-            if mixing and (i, j) not in values and (i, i) in values and (j, j) in values:
-                a, b = values[i, i], values[j, j]
-                e, _, c = mix("geometric", (a[0], 1, a[1] if len(a) > 1 else cut),
-                              (b[0], 1, b[1] if len(b) > 1 else cut))
-                values[i, j] = [e, c]
+    for i, j in combinations(types, 2) if mixing else ():
+        if (i, j) not in values and (i, i) in values and (j, j) in values:
+            a, b = values[i, i], values[j, j]
+            e, _, c = mix("geometric", (a[0], 1, a[1] if len(a) > 1 else cut),
+                          (b[0], 1, b[1] if len(b) > 1 else cut))
+            values[i, j] = [e, c]
     force = {"type": "pair_formula", "energy": "A*(1 + cos(pi*r/rc))", "cutoff": cut, "pairs": []}
     for (i, j), v in sorted(values.items()):
         own = v[1] if len(v) > 1 else cut

@@ -1,5 +1,7 @@
 """Pair styles lj/gromacs and lj/gromacs/coul/gromacs, of the MARTINI model: a polynomial is added
 between an inner and an outer distance, so that energy, force and its slope end at 0."""
+from itertools import combinations_with_replacement
+
 from perrin.importing.lines import NotUnderstood
 
 STYLES = ("lj/gromacs", "lj/gromacs/coul/gromacs")
@@ -43,5 +45,5 @@ def pair_forces(script, style, settings, table, mixing):
             "energy": f"{strength:.12g}*charge_1*charge_2*(1/r + {ADDED})", "pairs": [
                 {"types": [str(i), str(j)], **smoothing(1 / outer, -1 / outer ** 2, 2 / outer ** 3,
                                                         inner, outer)}
-                for i in range(1, script.types + 1) for j in range(i, script.types + 1)]})
+                for i, j in combinations_with_replacement(script.there, 2)]})
     return made

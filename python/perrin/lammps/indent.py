@@ -29,7 +29,7 @@ def indenter(script, words, line):
     if set(numbers) & {"hx", "hy", "hz"}:
         script.of_box.append(line)
     return {"type": "external_formula", "energy": f"k*max({depth}, 0)^3{made.where}",
-            "types": {str(t): dict(numbers) for t in range(1, script.types + 1)}}
+            "types": {str(t): dict(numbers) for t in script.there}}
 
 
 class Shape:

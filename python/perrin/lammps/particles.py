@@ -1,5 +1,7 @@
 """Particles of a start: those that a script makes, and those of a data file; as a file of their own
 where a job needs others (bodies, orientations)."""
+import copy
+
 import numpy as np
 
 # Numbers of each particle beside position, type and velocity: what new ones have.
@@ -56,6 +58,13 @@ class Particles:
             return ids - 1
         order = np.argsort(self.ids)
         return order[np.searchsorted(self.ids[order], ids)]
+
+    def renumbered(self, kinds, masses):
+        """These particles with the types 1, 2, … in place of `kinds`, which are in order, and the
+        masses of those."""
+        made = copy.copy(self)
+        made.type, made.types = np.searchsorted(kinds, self.type) + 1, len(kinds)
+        return made, {k: masses[kind] for k, kind in enumerate(kinds.tolist(), 1) if kind in masses}
 
     def numbers(self):
         return np.arange(1, len(self.r) + 1) if self.ids is None else self.ids

@@ -18,6 +18,7 @@ SET = {"shape": ("shape", 3), "quat": ("quaternion", 4), "quat/random": ("quater
        "dipole": ("dipole", 3), "dipole/random": ("dipole", 2), "diameter": ("diameter", 1),
        "density": ("mass", 1), "mass": ("mass", 1), "mol": ("molecule", 1)}
 
+MOST = 256  # types of particles that Perrin takes
 MOLECULAR = {"bond", "angle", "molecular", "full"}  # styles whose ids LAMMPS never gives anew
 
 
@@ -244,8 +245,7 @@ class System:
     def mass_by_type(self):
         """{type: mass of its particles}, as far as they have one."""
         new = own_mass(self.style or (self.data.style if self.data else None))
-        made = {t: self.masses.get(t, 1.0) if new is None else new
-                for t in range(1, self.types + 1)}
+        made = {t: self.masses.get(t, 1.0) if new is None else new for t in self.there}
         read = self.atoms if self.atoms is not None else self.data_particles
         if new is None and (read is None or "mass" not in read.extra):
             return made
@@ -268,6 +268,18 @@ class System:
         if made is None:
             raise NotUnderstood("there are no particles yet")
         return made
+
+    @property
+    def there(self):
+        """Types that a job has: all, but where these are more than it can have those of particles.
+        Force fields come whole, with types that nobody has."""
+        every = range(1, self.types + 1)
+        if self.types <= MOST or self.rigid or self.axis is not None:
+            return every
+        try:
+            return sorted(set(self.start.type.tolist()) | {int(kind) for kind in self.reservoir})
+        except NotUnderstood:  # of a style whose rows are not read
+            return every
 
     def start_lists(self):
         """{"bond": how many there are at the start, …}."""
