@@ -605,7 +605,7 @@ void Job::check_forces_of_start() {
       wrong->finite
           ? std::string()
           : undefined_formula(force.type(), record_component(force),
-                              parts_.simulation->particles.configuration(), wrong->particle);
+                              parts_.simulation->particles().configuration(), wrong->particle);
   report(force.path, fmt::format("{}: {}{}", force.type(), wrong->what,
                                  formula.empty() ? wrong->advice : ": " + formula));
 }
@@ -620,7 +620,7 @@ void Job::explain_undefined() {
     if (f.type().ends_with("_formula")) formulas.push_back({f.path, f.type(), record_component(f)});
   if (formulas.empty()) return;
   parts_.undefined = [formulas](Simulation& simulation, std::optional<std::uint32_t> particle) {
-    Configuration now = simulation.particles.configuration();
+    Configuration now = simulation.particles().configuration();
     now.time = simulation.time();
     for (const auto& f : formulas)
       if (const auto what = undefined_formula(f.type, f.settings, now, particle); !what.empty())
