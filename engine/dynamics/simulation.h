@@ -53,8 +53,8 @@ class Simulation : public StageContext {
   /// Before integrator.begin() and by advance().
   void prepare(const Integrator& integrator) override;
   void ensure_forces() override;
-  /// For who looks at forces: calls this while Particles::force() has the whole forces, of which slow
-  /// parts act in some steps alone (slow_forces()). Between steps, in all processes; may wait.
+  /// For who looks at forces: calls this while Particles::force() has the whole forces, of which
+  /// slow parts act in some steps alone (slow_forces()). Between steps, in all processes; may wait.
   void with_whole_forces(const std::function<void()>& look);
   /// Runs n steps and throws RunError if one went wrong. Totals are sampled as `sampling` says, and
   /// told when the device is waited for, also before an error is thrown. With neighbors.traversal

@@ -58,6 +58,7 @@ class Orientations {
   const Buffer<Real4>& orientation() const { return orientation_; }
   Buffer<Real4>& angular_momentum() { return angular_momentum_; }
   const Buffer<Real4>& angular_momentum() const { return angular_momentum_; }
+  Buffer<Real4>& moment() { return moment_; }
   const Buffer<Real4>& moment() const { return moment_; }
   Buffer<Real4>& torque() { return torque_; }
   const Buffer<Real4>& torque() const { return torque_; }

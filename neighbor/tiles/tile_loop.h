@@ -206,7 +206,7 @@ void start_tile_loop(const Device& device, const char* name, const Particles& pa
                name);
   const bool beside = decomposition_of(device).overlaps();
   launch_early(device, name, dim3(unsigned(tiles.tiles_at_most)), dim3(TileBricks::threads), shared,
-               tile_loop_kernel<Body, General>, body, particles.position.data(),
+               tile_loop_kernel<Body, General>, body, particles.position().data(),
                particles.metric().kept, tiles, beside,
                static_cast<const std::uint32_t*>(device.halt().word()));
 }
