@@ -35,17 +35,17 @@ class ChosenTraversal {
   const char* name() const;
   /// Are there lists? Else pairs are searched by every pair_loop().
   bool has_lists() const;
-  /// Is it known which positions of other processes lists lead to?
+  /// Is it known which positions of other domains lists lead to?
   bool plans_halo() const;
-  /// Does each process sort its own particles?
+  /// Does each domain sort its own particles?
   bool sorts_locally() const;
   /// Do pair loops make lists that do not hold any more?
   bool builds_in_pair_loops() const;
   /// Makes them before pair loops. Device work.
-  /// Does it move particles to the processes whose share they have come into (Domain::migrate())?
+  /// Does it move particles to the domains whose share they have come into (Domain::migrate())?
   bool migrates() const;
-  /// Does a build look for bonded neighbours of other processes, and has the last one missed some
-  /// of this process?
+  /// Does a build look for bonded neighbours of other domains, and has the last one missed some
+  /// of this domain?
   bool looks_for_partners() const;
   bool misses_partners() const;
   /// Without lists: for the kernel that moves the particles.

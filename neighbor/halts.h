@@ -8,9 +8,9 @@ namespace perrin {
 /// In the halt word (Halt::word()): the cells do not serve the box. Particles of the running
 /// step have moved, and are not sorted yet. Whatever else halts the device writes 1.
 constexpr std::uint32_t halted_by_cut = 2;
-/// Several processes: forces were computed with lists that turned out to be invalid.
+/// Several domains: forces were computed with lists that turned out to be invalid.
 constexpr std::uint32_t halted_by_old_lists = 3;
-/// Several processes: a bonded neighbour (Domain::partners()) lies outside the ghost region.
+/// Several domains: a bonded neighbour (Domain::partners()) lies outside the ghost region.
 /// Particles are sorted.
 constexpr std::uint32_t halted_by_partner = 4;
 

@@ -84,7 +84,7 @@ MoveCheck Neighbors::check_moves(std::uint32_t* progress, std::uint32_t step) {
     rebuild_ = particles_.device().queue().condition(flags_.data());
   check.reference = validity_.reference();
   check.limit2 = validity_.limit2(skin());
-  // Of several processes none builds lists before all have said whether they must.
+  // Of several domains none builds lists before all have said whether they must.
   check.rebuild = rebuild_;
   if (decomposition().several()) check.rebuild = {flags_.data(), 0};
   if (ahead) check.warning = &forecast_.words()->soon;
@@ -185,10 +185,10 @@ bool Neighbors::looks_ahead() const {
          particles_.domain().ghosts_suffice() && traversal_.plans_halo();
 }
 
-/// In a step that is being recorded. Where a particle of any process had come near the limit when
-/// positions were last exchanged, processes say now whether lists must be built. Otherwise
+/// In a step that is being recorded. Where a particle of any domain had come near the limit when
+/// positions were last exchanged, domains say now whether lists must be built. Otherwise
 /// ghost positions are exchanged while the pair loop works on interior tiles. The exchange also
-/// carries the warning for the next step, or, after a rebuild, whether every process could build
+/// carries the warning for the next step, or, after a rebuild, whether every domain could build
 /// its list. If lists turn out to be invalid after all, the device is halted, and the host
 /// continues from here. The time of a rebuild does not depend on any of this.
 void Neighbors::update_ahead(std::uint32_t* progress, std::uint32_t step, bool is_last) {
@@ -220,7 +220,7 @@ bool Neighbors::expect_tilts() {
 }
 
 void Neighbors::follow_topology() {
-  // Of several processes, ghosts are those of other partners.
+  // Of several domains, ghosts are those of other partners.
   if (traversal_.follow_topology(decomposition().several())) ++version_;
   particles_.domain().set_sorts_locally(false);
   complete_ = true;
@@ -295,7 +295,7 @@ void Neighbors::build(bool in_step, std::uint32_t* built) {
     particles_.domain().gather(!complete_);
   complete_ = !local;
   if (local) particles_.domain().set_sorts_locally(true);
-  // Of several processes, lists are built when those of all are.
+  // Of several domains, lists are built when those of all are.
   const bool together = decomposition().several();
   if (moves) decomposition().rebalance();
   if (together)

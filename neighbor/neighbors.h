@@ -38,7 +38,7 @@ class Neighbors {
   /// that is news, and lists are built anew. Host only.
   bool expect_tilts();
   /// Bonds have been made or broken (ParticleProperties::topology, Domain::require()): lists are
-  /// built anew. All processes have all particles. Host only.
+  /// built anew. All domains have all particles. Host only.
   void follow_topology();
   /// The next check of moves finds that lists hold no more: particles were written in another box.
   /// Device work, behind follow_box().
@@ -128,12 +128,12 @@ class Neighbors {
   std::int64_t version_ = 0;
 
   Condition rebuild_{};          // of the running step
-  bool complete_ = true;         // are positions of other processes all known?
+  bool complete_ = true;         // are positions of other domains all known?
   bool moves_checked_ = false;   // by the kernel that moves the particles
   bool may_be_full_ = false;     // the next pair loop may find that a list it builds has no room
   Buffer<std::uint32_t> flags_;  // [0] build now; [1] the traversal's own
   Buffer<std::int64_t> builds_;
-  Buffer<std::uint32_t> own_flag_;   // of this process alone, while lists are built …
+  Buffer<std::uint32_t> own_flag_;   // of this domain alone, while lists are built …
   Buffer<std::int64_t> own_builds_;  // … and how often they were
   Buffer<std::uint32_t> progress_;   // if the caller has none
 };

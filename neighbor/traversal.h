@@ -67,7 +67,7 @@ template <class T>
 concept SharesItsName = requires(const NeighborSettings& settings) {
   { T::serves(settings) } -> std::same_as<bool>;
 };
-/// Knows which positions of other processes its lists lead to.
+/// Knows which positions of other domains its lists lead to.
 template <class T>
 concept PlansHalo = requires(const T& t) {
   { t.ghosts() } -> std::same_as<HaloPlan>;
@@ -78,12 +78,12 @@ template <class T>
 concept BuildsInPairLoops = requires(const T& t) {
   { t.builds_in_pair_loops() } -> std::same_as<bool>;
 };
-/// Each process may sort its own particles.
+/// Each domain may sort its own particles.
 template <class T>
 concept SortsLocally = requires(const T& t) {
   { t.sorts_locally() } -> std::same_as<bool>;
 };
-/// Sends particles to the process whose share they have come into: Domain::migrate().
+/// Sends particles to the domain whose share they have come into: Domain::migrate().
 template <class T>
 concept Migrates = requires {
   { T::migrates } -> std::convertible_to<bool>;

@@ -53,7 +53,7 @@ struct StepSort {
   // As ListBuild, where memory is brought into order in this step; flag[1] is the traversal's own.
   std::uint32_t* flag;
   std::int64_t* builds;
-  // For traversals in which each process sorts its own particles: see Votes.
+  // For traversals in which each domain sorts its own particles: see Votes.
   std::uint32_t* progress;
   std::uint32_t step;
 };

@@ -132,19 +132,19 @@ Decomposition::Decomposition(const Device& device, std::int64_t n, int active,
   device_.memory().zero(mine.memory, detail::mailbox_bytes);
   device_.memory().zero(mine.counters, sizeof(detail::PeerCounters));
   device_.synchronize();
-  mine.view.rank = rank();
+  mine.view.rank = own();
   mine.view.count = all;
   mine.view.inbox_bytes = inbox;
   mine.view.counters = mine.counters;
   std::copy(first_chunks_.begin(), first_chunks_.end(), mine.view.portion);
   const std::vector<Offer> offers = exchange_offers(*communicator_, mine.memory);
-  const Offer& own = offers[std::size_t(rank())];
+  const Offer& ours = offers[std::size_t(own())];
   std::string seen(std::size_t(all), 'n');
   for (int p = 0; p < all; ++p) {
     const Offer& theirs = offers[std::size_t(p)];
     void* memory = mine.memory;
-    if (p != rank()) {
-      if (theirs.host != own.host || !theirs.open) continue;
+    if (p != own()) {
+      if (theirs.host != ours.host || !theirs.open) continue;
       if (cudaIpcOpenMemHandle(&memory, theirs.memory, cudaIpcMemLazyEnablePeerAccess) !=
           cudaSuccess) {
         cudaGetLastError();
@@ -158,12 +158,12 @@ Decomposition::Decomposition(const Device& device, std::int64_t n, int active,
   // Both or neither.
   const std::vector<std::string> seen_by = communicator_->all_gather(seen);
   for (int p = 0; p < all; ++p)
-    if (seen_by[std::size_t(p)][std::size_t(rank())] != 'y') mine.view.memory[p] = nullptr;
+    if (seen_by[std::size_t(p)][std::size_t(own())] != 'y') mine.view.memory[p] = nullptr;
   begin_relay(n);
   // Blocks that wait, and those of kernels behind them that have come in early, must leave room for
   // those of other processes that work on the same GPU, perhaps on the same part of it (MPS).
   const auto here = std::ranges::count_if(offers, [&](const Offer& theirs) {
-    return theirs.host == own.host && theirs.bus == own.bus;
+    return theirs.host == ours.host && theirs.bus == ours.bus;
   });
   const int blocks = std::min(detail::exchange_blocks, device_.multiprocessors() / int(here));
   mine.blocks = int(communicator_->min(std::max(blocks, 1)));
@@ -424,7 +424,7 @@ Decomposition::Decomposition() : first_chunks_(equal_cuts(1, 1)) {}
 Decomposition::~Decomposition() = default;
 
 int Decomposition::count() const { return several() ? communicator_->count() : 1; }
-int Decomposition::rank() const { return several() ? communicator_->rank() : 0; }
+int Decomposition::own() const { return several() ? communicator_->rank() : 0; }
 
 void Decomposition::exchange(std::span<const SharedArray> arrays, const Votes& votes,
                              const HaloPlan* ghosts) {
@@ -451,10 +451,10 @@ std::array<std::size_t, 4> Decomposition::places_in_inbox(std::span<const Shared
 
 void Decomposition::swap(const Pieces& out, Pieces& in) const {
   for (int p = 0; p < count(); ++p)
-    if (auto& piece = in[std::size_t(p)]; p != rank() && !piece.empty())
+    if (auto& piece = in[std::size_t(p)]; p != own() && !piece.empty())
       communicator_->receive(p, piece.data(), piece.size());
   for (int p = 0; p < count(); ++p)
-    if (const auto& piece = out[std::size_t(p)]; p != rank() && !piece.empty())
+    if (const auto& piece = out[std::size_t(p)]; p != own() && !piece.empty())
       communicator_->send(p, piece.data(), piece.size());
   if (several()) communicator_->wait();
 }
@@ -463,12 +463,12 @@ void Decomposition::swap_any(const Pieces& out, Pieces& in) const {
   const auto size = std::size_t(count());
   std::vector<std::uint64_t> given(size), coming(size);
   for (int p = 0; p < count(); ++p) {
-    if (p == rank()) continue;
+    if (p == own()) continue;
     given[std::size_t(p)] = out[std::size_t(p)].size();
     communicator_->receive(p, &coming[std::size_t(p)], sizeof coming[0]);
   }
   for (int p = 0; p < count(); ++p)
-    if (p != rank()) communicator_->send(p, &given[std::size_t(p)], sizeof given[0]);
+    if (p != own()) communicator_->send(p, &given[std::size_t(p)], sizeof given[0]);
   if (several()) communicator_->wait();
   in.resize(size);
   for (std::size_t p = 0; p < size; ++p) in[p].resize(coming[p]);
@@ -564,7 +564,7 @@ void Decomposition::sum(std::span<std::int64_t> values) const {
 
 bool Decomposition::take_bytes(bool has, void* value, std::size_t bytes) const {
   if (!several()) return has;
-  const std::int64_t root = communicator_->min(has ? rank() : count());
+  const std::int64_t root = communicator_->min(has ? own() : count());
   if (root == count()) return false;
   communicator_->broadcast(value, bytes, int(root));
   return true;

@@ -118,11 +118,12 @@ class Decomposition {
   int count() const;
   /// The first of them have particles.
   int active() const { return active_; }
-  int rank() const;
+  /// Which of them is that of this process.
+  int own() const;
   /// Whether there are others.
   bool several() const { return communicator_ != nullptr; }
   /// Of n elements those of this process, or of process p: whole portions of sum().
-  Share share(std::int64_t n) const { return share(n, rank()); }
+  Share share(std::int64_t n) const { return share(n, own()); }
   Share share(std::int64_t n, int p) const {
     return {sum_chunk_begin(n, first_chunks_[std::size_t(p)]),
             sum_chunk_begin(n, first_chunks_[std::size_t(p) + 1])};

@@ -7,16 +7,16 @@
 #include "engine/components/attribute_reader.h"
 #include "engine/components/bond_probe.h"
 #include "engine/components/integrator.h"
-#include "engine/dynamics/simulation.h"
+#include "engine/components/stage_context.h"
 #include "neighbor/neighbors.h"
 
 namespace perrin {
 
-ScheduledChanges::ScheduledChanges(Simulation& simulation, std::function<void(bool)> forget)
-    : simulation_(simulation), forget_(std::move(forget)) {}
+ScheduledChanges::ScheduledChanges(StageContext& context, Calls calls)
+    : context_(context), calls_(std::move(calls)) {}
 
 std::int64_t ScheduledChanges::steps_to_next(std::size_t stage) const {
-  const std::uint64_t step = simulation_.step();
+  const std::uint64_t step = context_.step();
   std::int64_t steps = std::numeric_limits<std::int64_t>::max();
   if (bonds_) steps = bonds_->steps_to_event(step, stage);
   if (attributes_) steps = std::min(steps, attributes_->steps_to_event(step, stage));
@@ -30,22 +30,22 @@ bool ScheduledChanges::make(std::size_t stage) {
 }
 
 bool ScheduledChanges::write_attributes(std::size_t stage) {
-  Simulation& s = simulation_;
+  StageContext& s = context_;
   if (!attributes_ || !attributes_->is_due(s.step(), stage)) return false;
-  s.complete();
+  calls_.complete();
   const auto changed = attributes_->update(s.particles(), s.step(), s.time(), stage);
   for (const auto& force : s.forces()) force->follow_attributes(changed);
   if (auto* const reader = dynamic_cast<AttributeReader*>(s.bath()))
     reader->follow_attributes(changed);
-  forget_(false);
+  calls_.forget(false);
   s.ensure_forces();
   return true;
 }
 
 bool ScheduledChanges::change_bonds(std::size_t stage) {
-  Simulation& s = simulation_;
+  StageContext& s = context_;
   if (!bonds_ || !bonds_->is_due(s.step(), stage)) return false;
-  s.complete();
+  calls_.complete();
   const Device host = s.device().is_cuda() ? Device::cpu(0) : s.device();
   const std::vector<Position> position = s.particles().by_id(s.particles().position());
   std::vector<double> force;
@@ -59,26 +59,26 @@ bool ScheduledChanges::change_bonds(std::size_t stage) {
 
 /// Along each bond of the topology; positive: apart.
 std::vector<double> ScheduledChanges::bond_forces(const std::vector<Position>& position) {
-  const Device& device = simulation_.device();
-  const std::vector<Topology::Bond>& bonds = simulation_.particles().properties().topology.bonds;
+  const Device& device = context_.device();
+  const std::vector<Topology::Bond>& bonds = context_.particles().properties().topology.bonds;
   if (bonds.empty()) return {};
   const Buffer<Topology::Bond> bond(device, bonds);
   const Buffer<Position> place(device, position);
   Buffer<double> force(device, std::vector<double>(bonds.size(), 0.0));
   const BondProbe probe{std::int64_t(bonds.size()), bond.data(), place.data(), force.data()};
-  for (const auto& one : simulation_.forces()) one->add_bond_forces(simulation_, probe);
+  for (const auto& one : context_.forces()) one->add_bond_forces(context_, probe);
   return force.to_host();
 }
 
 void ScheduledChanges::follow_topology() {
-  Particles& particles = simulation_.particles();
+  Particles& particles = context_.particles();
   const Topology& topology = particles.properties().topology;
   bool moved = false;
-  for (const auto& force : simulation_.forces()) moved |= force->follow_topology(topology);
+  for (const auto& force : context_.forces()) moved |= force->follow_topology(topology);
   particles.domain().require(particles.domain().needs(), topology, particles.box());
-  if (simulation_.neighbors()) simulation_.neighbors()->follow_topology();
-  forget_(moved);
-  simulation_.ensure_forces();
+  if (context_.neighbors()) context_.neighbors()->follow_topology();
+  calls_.forget(moved);
+  context_.ensure_forces();
 }
 
 void ScheduledChanges::state(Archive& archive) {

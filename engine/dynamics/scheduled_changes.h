@@ -12,12 +12,16 @@
 
 namespace perrin {
 
-class Simulation;
+class StageContext;
 
 class ScheduledChanges {
  public:
-  /// `forget`: has the simulation forget its forces and totals; with true, recorded steps, too.
-  ScheduledChanges(Simulation& simulation, std::function<void(bool recordings)> forget);
+  /// What the simulation does for it.
+  struct Calls {
+    std::function<void()> complete;               // Simulation::complete()
+    std::function<void(bool recordings)> forget;  // forces and totals; with true, recorded steps
+  };
+  ScheduledChanges(StageContext& context, Calls calls);
 
   void set(std::unique_ptr<DynamicBonds> bonds) { bonds_ = std::move(bonds); }
   void set(std::unique_ptr<AttributeUpdates> attributes) { attributes_ = std::move(attributes); }
@@ -39,8 +43,8 @@ class ScheduledChanges {
   void follow_topology();
   std::vector<double> bond_forces(const std::vector<Position>& position);
 
-  Simulation& simulation_;
-  std::function<void(bool)> forget_;
+  StageContext& context_;
+  Calls calls_;
   std::unique_ptr<DynamicBonds> bonds_;
   std::unique_ptr<AttributeUpdates> attributes_;
 };

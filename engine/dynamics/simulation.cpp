@@ -41,7 +41,10 @@ Simulation::Simulation(const Device& the_device, Configuration configuration,
     : StageContext(the_device, std::move(configuration), std::move(the_forces), the_seed,
                    neighbor_settings.skin),
       changes_(std::make_unique<ScheduledChanges>(
-          *this, [this](bool recordings) { forget_forces(recordings); })),
+          *this, ScheduledChanges::Calls{
+                     [this] { complete(); },
+                     [this](bool recordings) { forget_forces(recordings); },
+                 })),
       totals_(*this, clock_),
       stepper_(std::make_unique<Stepper>(*this, clock_, running_, totals_)),
       longest_displacement_(max_displacement_) {

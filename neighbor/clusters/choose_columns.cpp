@@ -9,13 +9,13 @@
 namespace perrin {
 namespace {
 
-/// Up to 65 536 particles, by id: neither the order in memory nor the processes must matter.
+/// Up to 65 536 particles, by id: neither the order in memory nor the domains must matter.
 struct Samples {
   const Particles& particles;
   bool apart;
   std::int64_t n = particles.size(), stride = n / 65536 + 1, count = (n + stride - 1) / stride;
 
-  /// f(position) of those that this process counts.
+  /// f(position) of those that this domain counts.
   template <class F>
   void each(const F& f) const {
     const Share own = apart ? particles.share() : Share{0, n};
@@ -25,7 +25,7 @@ struct Samples {
       if (i >= own.begin && i < own.end && id[i] == k) f(particles.position().data()[i]);
     }
   }
-  /// What all processes have counted.
+  /// What all domains have counted.
   void add_up(std::vector<std::int64_t>& counts) const {
     if (apart) decomposition_of(particles.device()).sum(counts);
   }

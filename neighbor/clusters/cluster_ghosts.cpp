@@ -25,9 +25,9 @@ ClusterRange ClusterPlaces::of_share(const Share& share) const {
 }
 
 ClusterGhosts::ClusterGhosts(const Particles& particles) {
-  const auto processes = std::size_t(decomposition_of(particles.device()).count());
-  send_count_.resize(processes), receive_count_.resize(processes);
-  asked_.resize(processes), given_.resize(processes);
+  const auto domains = std::size_t(decomposition_of(particles.device()).count());
+  send_count_.resize(domains), receive_count_.resize(domains);
+  asked_.resize(domains), given_.resize(domains);
 }
 
 void ClusterGhosts::find(const Particles& particles, const ClusterPlaces& clusters,
@@ -36,7 +36,7 @@ void ClusterGhosts::find(const Particles& particles, const ClusterPlaces& cluste
   for (int p = 0; p < decomposition.count(); ++p) {
     auto& asked = asked_[std::size_t(p)];
     asked.clear();
-    if (p == decomposition.rank()) continue;
+    if (p == decomposition.own()) continue;
     const Share theirs = decomposition.share(particles.size(), p);
     const ClusterRange range = clusters.of_share(theirs);
     Share run{0, 0};  // of clusters that follow one another in memory

@@ -30,7 +30,7 @@ struct ClusterTask {
   const std::uint32_t* clusters;  // which they are: first its own, in order
   const ClusterEntry* entries;
   const std::uint32_t* masks;
-  bool wanted;  // adds to particles of this process
+  bool wanted;  // adds to particles of this domain
 };
 
 /// The entries of one task, growing as needed.
@@ -66,7 +66,7 @@ struct ClusterSearch {
   ExclusionView exclusions;
   const std::uint32_t *id, *index;   // by place in memory, and by id; for exclusions
   ClusterRow* rows;                  // [cluster][pair of lanes]
-  std::uint32_t own_begin, own_end;  // clusters with particles of this process
+  std::uint32_t own_begin, own_end;  // clusters with particles of this domain
   // [cluster] a bit for each type of its members (those from the 64th on share one), and for each
   // with which a member interacts; nullptr: all types interact.
   const std::uint64_t *types, *partners;

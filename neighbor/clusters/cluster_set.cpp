@@ -208,7 +208,7 @@ void ClusterSet::find_places(bool apart) {
     const auto shift = std::uint32_t(known_.to_memory(layer));
     for (std::uint32_t c = first_of(layer); c < first_of(layer + 1); ++c)
       places_.first[c] += shift, places_.end[c] += shift;
-    // Counted by the process that has its first particle.
+    // Counted by the domain that has its first particle.
     if (begin >= own.begin && begin < own.end)
       count[std::size_t(layer)] = std::int64_t(first_of(layer + 1)) - first_of(layer);
   }

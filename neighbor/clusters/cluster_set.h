@@ -66,14 +66,14 @@ struct LoadCluster {
 
 }  // namespace detail
 
-/// Where each process sorts its own particles (`apart`), it has the clusters of its share and of
+/// Where each domain sorts its own particles (`apart`), it has the clusters of its share and of
 /// what is near, numbered in the order of all; columns of which it knows nothing are empty.
 class ClusterSet {
  public:
   explicit ClusterSet(Particles& particles) : particles_(&particles) {}
 
   /// Sorts the particles in memory and cuts them into clusters, for lists that reach so far
-  /// (length). `apart`: all processes call it, and only their own particles need be known.
+  /// (length). `apart`: all domains call it, and only their own particles need be known.
   void cut(double reach, bool apart = false);
 
   std::uint32_t size() const { return std::uint32_t(places_.first.size()); }

@@ -43,7 +43,7 @@ void ClusterList::build(const ListBuild& b) {
   build();
   find_ghosts();
   const Device& device = particles_->device();
-  // Of others a process need not know where they were.
+  // Of others a domain need not know where they were.
   const Share kept = sorts_locally() ? particles_->share() : Share{0, particles_->size()};
   for_each(device, "keep positions", kept,
            CopyPositions{b.reference, particles_->position().data()});
@@ -114,7 +114,7 @@ void ClusterList::find_ghosts() {
   ghosts_.find(*particles_, clusters_.places(), needed);
 }
 
-/// Whether the task may add to clusters of this process: those of its own columns, and of as many
+/// Whether the task may add to clusters of this domain: those of its own columns, and of as many
 /// behind them as the reach is long.
 bool ClusterList::may_want(const ClusterTask& task) const {
   if (own_begin_ == own_end_ || task.begin == task.end) return false;

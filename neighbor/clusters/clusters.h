@@ -30,7 +30,7 @@ struct ClusterView {
   const ClusterTask* task;
   const std::uint32_t* source_begin;  // blocks that hold sums of cluster c, in order of tasks:
   const std::uint32_t* source;        // source[source_begin[c] … source_begin[c+1]-1]
-  std::uint32_t own_begin, own_end;   // clusters with particles of this process
+  std::uint32_t own_begin, own_end;   // clusters with particles of this domain
 };
 
 class ClusterList {
@@ -46,7 +46,7 @@ class ClusterList {
   /// whose types never interact are not listed.
   ClusterList(Particles& particles, const Ranges& reaches, const ExclusionView& exclusions);
   bool fits() const { return true; }
-  /// Does each process sort its own particles?
+  /// Does each domain sort its own particles?
   bool sorts_locally() const {
     return decomposition_of(particles_->device()).several() &&
            particles_->domain().can_sort_locally();
@@ -60,7 +60,7 @@ class ClusterList {
   bool enlarge() { return false; }  // there is always room
   /// After a change of the box: entries hold lengths.
   void follow_box(Real* limit2);
-  /// Mean number of pairs that this process looks at, per particle (each pair counts once).
+  /// Mean number of pairs that this domain looks at, per particle (each pair counts once).
   double mean_entries() const;
   std::int64_t bytes() const;
   std::string report() const { return {}; }
@@ -68,7 +68,7 @@ class ClusterList {
 
   const Particles& particles() const { return *particles_; }
   ClusterView view() const;
-  /// What processes send one another in every step.
+  /// What domains send one another in every step.
   HaloPlan ghosts() const { return ghosts_.view(); }
   detail::LoadCluster loader() const { return clusters_.loader(); }
   /// Scratch memory of at least this many numbers.

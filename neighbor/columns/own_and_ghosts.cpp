@@ -77,29 +77,29 @@ void OwnAndGhosts::travel(const Particles& particles) {
   element_bytes_ = elements.bytes();
   const std::size_t record = sizeof(Migrant) + element_bytes_;
   const auto layers = std::size_t(grid_.cells[0]);
-  const auto processes = std::size_t(decomposition.count()), me = std::size_t(decomposition.rank());
+  const auto domains = std::size_t(decomposition.count()), me = std::size_t(decomposition.own());
   std::vector<std::vector<std::uint32_t>> who(layers);  // needs a layer, this one included
-  for (std::size_t p = 0; p < processes; ++p) {
+  for (std::size_t p = 0; p < domains; ++p) {
     const Layers needed = needed_by(decomposition.share(particles.size(), int(p)));
     for (std::int32_t k = 0; k < needed.count; ++k)
       who[std::size_t((needed.begin + k) % needed.all)].push_back(std::uint32_t(p));
   }
-  // Where each part of the own particles begins in what goes to each process.
-  std::vector<std::size_t> next(std::size_t(parts_) * processes, 0), total(processes, 0);
+  // Where each part of the own particles begins in what goes to each domain.
+  std::vector<std::size_t> next(std::size_t(parts_) * domains, 0), total(domains, 0);
   for (std::size_t part = 0; part < std::size_t(parts_); ++part) {
-    std::copy(total.begin(), total.end(), next.begin() + std::ptrdiff_t(part * processes));
+    std::copy(total.begin(), total.end(), next.begin() + std::ptrdiff_t(part * domains));
     for (std::size_t layer = 0; layer < layers; ++layer)
       for (const std::uint32_t p : who[layer]) total[p] += part_count_[part * layers + layer];
   }
-  out_.resize(processes);
-  for (std::size_t p = 0; p < processes; ++p) out_[p].resize(p == me ? 0 : total[p] * record);
+  out_.resize(domains);
+  for (std::size_t p = 0; p < domains; ++p) out_[p].resize(p == me ? 0 : total[p] * record);
   const auto resize = [&](std::size_t n) {
     position_.resize(n), velocity_.resize(n), image_.resize(n), id_.resize(n);
     elements_.resize(n * element_bytes_);
   };
   resize(total[me]);
   for_tasks(device, parts_, [&](std::int64_t part, int) {
-    std::size_t* const at = next.data() + std::size_t(part) * processes;
+    std::size_t* const at = next.data() + std::size_t(part) * domains;
     const std::int64_t end = own.size() * (part + 1) / parts_;
     for (std::int64_t k = own.size() * part / parts_; k < end; ++k) {
       const std::int64_t i = own.begin + k;

@@ -1,10 +1,10 @@
-// Sorting into columns by several processes, each of which knows its own particles alone
+// Sorting into columns by several domains, each of which knows its own particles alone
 // (engine/domain/decomposition.h): who has come into the layers of columns that it needs. CPU.
 //
 // All count their particles in each layer of columns, and add that up: so each layer's place in
-// memory is known, and whose share it is in. A process needs the layers that its share reaches
+// memory is known, and whose share it is in. A domain needs the layers that its share reaches
 // into, whole, and as many beside these as lists reach: particles there are sent to it with
-// everything that is known of them. Put into order they are as a single process would have them.
+// everything that is known of them. Put into order they are as a single domain would have them.
 #pragma once
 
 #include <vector>
@@ -17,8 +17,8 @@ namespace perrin {
 
 class OwnAndGhosts {
  public:
-  /// Those in layers that this process needs: its own and what others send. `reach`: how far one
-  /// looks from a layer (length). All processes call it.
+  /// Those in layers that this domain needs: its own and what others send. `reach`: how far one
+  /// looks from a layer (length). All domains call it.
   void gather(const Particles& particles, const ColumnGrid& grid, double reach);
 
   std::int64_t size() const { return std::int64_t(id_.size()); }

@@ -25,7 +25,7 @@ struct SortedCellSteps {
     return false;
   }
 
-  /// Has this process particles in the cell or in those ahead?
+  /// Has this domain particles in the cell or in those ahead?
   PERRIN_INLINE bool is_wanted() const {
     if (cells.own.size() == cells.n || has_own(walk.cell_)) return true;
     for (int a = 0; a < view.axes; ++a) {

@@ -33,7 +33,7 @@ void DirectTiles::sort(const StepSort& step) {
     return make_orders();
   }
   const bool together = decomposition_of(bricks_.particles().device()).several();
-  if (together || counts_) sort_.count();  // those of other processes, too
+  if (together || counts_) sort_.count();  // those of other domains, too
   if (step.may_exchange)
     sort_.sort_exchanging();
   else

@@ -26,7 +26,7 @@ class DirectTiles {
   /// Sorts the particles in memory. Device work only.
   void sort(const StepSort& step);
   bool enlarge();
-  /// Does each process sort its own particles?
+  /// Does each domain sort its own particles?
   bool sorts_locally() const { return bricks_.sorts_locally(); }
   OwnTiles own_tiles() const { return sort_.own_tiles(); }
   void follow_box(Real*);

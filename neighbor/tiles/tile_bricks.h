@@ -12,7 +12,7 @@ namespace perrin {
 struct TileRoom {
   std::uint32_t halo, list;  // places of a halo (axes: of a cell), entries of a particle's list
   // [0] set to 1 if something was full; most ever: [1] halo, [2] list, [3] halos, [4] tiles of
-  // this process
+  // this domain
   std::uint32_t* words;
 };
 
@@ -71,12 +71,12 @@ class TileBricks {
   /// `halos`: receives the places of all halos that there were.
   bool enlarge(std::uint32_t& halos);
 
-  // Where several processes take care of the particles:
+  // Where several domains take care of the particles:
   /// Does each sort its own?
   bool sorts_locally() const;
   /// What part of the particles the largest share is.
   double largest_part() const;
-  /// Room for tiles with particles of one process.
+  /// Room for tiles with particles of one domain.
   std::int64_t tiles_at_most() const { return tiles_at_most_; }
   static std::uint32_t more_than(std::uint32_t wanted) {
     return std::uint32_t(std::int64_t(double(wanted) * 1.2) + 16);

@@ -26,7 +26,7 @@ struct TileBuild {
   std::uint32_t tiles_at_most;
 
 #ifdef __CUDACC__
-  /// Of several processes' tiles those with ghosts are the last, so that blocks which work on them
+  /// Of several domains' tiles those with ghosts are the last, so that blocks which work on them
   /// begin when ghosts have come.
   __device__ std::uint32_t place_of_tile(std::uint32_t brick, bool has_ghosts) const {
     if (!own_tiles.range) return brick;

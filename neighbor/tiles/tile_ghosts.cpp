@@ -59,10 +59,10 @@ struct FindGhosts {
   std::uint32_t *send, *receive, *count;
   std::uint64_t* who_looks;
   std::int64_t room;
-  int me, processes;
+  int me, domains;
   Share share[Decomposition::most];
 
-  __device__ static std::uint64_t bit(int process) { return std::uint64_t(1) << process; }
+  __device__ static std::uint64_t bit(int domain) { return std::uint64_t(1) << domain; }
   __device__ BrickPlaces places(std::int64_t brick) const {
     const int bits = geometry.log2_cells_per_brick();
     const std::uint32_t first = cell_start[brick << bits];
@@ -77,22 +77,22 @@ struct FindGhosts {
     for (std::int32_t k = std::int32_t(threadIdx.x & 31); k < around.count(); k += 32) {
       const Vec3<std::int32_t> other = around(place, k);
       const BrickPlaces tile = places(geometry.brick(other.x, other.y, other.z));
-      for (int p = 0; p < processes; ++p)
+      for (int p = 0; p < domains; ++p)
         if (tile.count > 0 && share[p].meets(tile.first, tile.count)) who |= bit(p);
     }
     const auto low = std::uint32_t(who), high = std::uint32_t(who >> 32);
     return std::uint64_t(__reduce_or_sync(0xffffffffu, high)) << 32 |
            __reduce_or_sync(0xffffffffu, low);
   }
-  /// The process that has all places between those of the tiles which can look at this brick;
-  /// `processes`: there is none.
+  /// The domain that has all places between those of the tiles which can look at this brick;
+  /// `domains`: there is none.
   __device__ int alone_with(std::uint32_t brick) const {
     const TileGhosts::Onlookers all = onlookers[brick];
     const int bits = geometry.log2_cells_per_brick();
     const std::uint32_t from = cell_start[std::size_t(all.lowest) << bits],
                         to = cell_start[(std::size_t(all.highest) + 1) << bits];
     int p = 0;
-    while (p < processes && !(share[p].begin <= from && to <= share[p].end)) ++p;
+    while (p < domains && !(share[p].begin <= from && to <= share[p].end)) ++p;
     return p;
   }
   __device__ void add(std::uint32_t* to, std::uint32_t* counter, const BrickPlaces& tile,
@@ -107,7 +107,7 @@ struct FindGhosts {
     for (std::uint32_t k = lane; k < n; k += 32) to[at + k] = std::uint32_t(begin) + k;
   }
   __device__ void operator()(std::uint32_t brick) const {
-    if (const int p = alone_with(brick); p < processes) {
+    if (const int p = alone_with(brick); p < domains) {
       if ((threadIdx.x & 31) == 0) who_looks[brick] = bit(p);
       return;
     }
@@ -116,10 +116,10 @@ struct FindGhosts {
     const std::uint64_t who = who_looks_at(brick);
     if ((threadIdx.x & 31) == 0) who_looks[brick] = who;
     if (!send) return;
-    for (int p = 0; p < processes; ++p) {
+    for (int p = 0; p < domains; ++p) {
       if (p == me) continue;
       if (who & bit(p)) add(send + p * room, count + p, tile, share[me]);
-      if (who & bit(me)) add(receive + p * room, count + processes + p, tile, share[p]);
+      if (who & bit(me)) add(receive + p * room, count + domains + p, tile, share[p]);
     }
   }
 };
@@ -160,7 +160,7 @@ struct RequirePartners {
   int me;
   std::uint32_t* halt;
 
-  /// What is known of particles that have not been sent is old. It is of no brick that this process
+  /// What is known of particles that have not been sent is old. It is of no brick that this domain
   /// looks at, whose places all are new.
   PERRIN_HD bool is_known(std::uint32_t partner) const {
     const std::uint32_t place = index[partner];
@@ -237,7 +237,7 @@ void TileGhosts::find([[maybe_unused]] const std::uint32_t* cell_start,
                   count_.data(),
                   who_.data(),
                   room_,
-                  decomposition.rank(),
+                  decomposition.own(),
                   decomposition.count(),
                   {}};
   for (int p = 0; p < decomposition.count(); ++p) find.share[p] = decomposition.share(n, p);
@@ -252,11 +252,10 @@ void TileGhosts::require_partners(const Particles& particles,
                                   const std::uint32_t* cell_start) const {
   if (!particles.domain().partners()) return;
   const Share own = particles.share();
-  for_each(
-      device_, "partners are near", own,
-      RequirePartners{particles.domain().partners()->view(), particles.position().data(),
-                      particles.id().data(), particles.index().data(), cell_start, who_.data(),
-                      geometry_, own, decomposition_of(device_).rank(), device_.halt().word()});
+  for_each(device_, "partners are near", own,
+           RequirePartners{particles.domain().partners()->view(), particles.position().data(),
+                           particles.id().data(), particles.index().data(), cell_start, who_.data(),
+                           geometry_, own, decomposition_of(device_).own(), device_.halt().word()});
 }
 
 HaloPlan TileGhosts::view() const {

@@ -34,7 +34,7 @@ void TileList::make_room() {
   chunks_ = {device, (units() * unit_rows() + 1) * 32};  // one row is read ahead
 }
 
-/// There is room for those of this process's tiles, which may begin and end with particles of
+/// There is room for those of this domain's tiles, which may begin and end with particles of
 /// others.
 std::int64_t TileList::units() const {
   const std::int64_t more =
@@ -43,7 +43,7 @@ std::int64_t TileList::units() const {
   return particles / (32 >> bricks_.log2_lanes()) + bricks_.tiles_at_most() + 2;
 }
 
-/// No unit of this process's tiles is before these.
+/// No unit of this domain's tiles is before these.
 std::int64_t TileList::units_before() const {
   const std::int64_t more =
       decomposition_of(particles_->device()).several() ? std::int64_t(bricks_.room().halo) : 0;

@@ -26,7 +26,7 @@ namespace perrin {
 /// unit_begin; coordinates are relative to origin.
 struct alignas(16) Tile {
   std::uint32_t first;
-  std::uint32_t count : 31, has_ghosts : 1;  // … in the halo: particles of other processes
+  std::uint32_t count : 31, has_ghosts : 1;  // … in the halo: particles of other domains
   std::uint32_t halo_begin, halo_count, unit_begin;
   Vec3<std::uint32_t> origin;
 };
@@ -68,7 +68,7 @@ class TileList {
   /// if something was full.
   void build(const ListBuild& build);
   bool enlarge();
-  /// Does each process sort its own particles?
+  /// Does each domain sort its own particles?
   bool sorts_locally() const { return bricks_.sorts_locally(); }
   void follow_box(Real* limit2) { bricks_.follow_box(limit2); }
   void require_cut() const { bricks_.require_cut(); }
@@ -80,7 +80,7 @@ class TileList {
 
   const Particles& particles() const { return bricks_.particles(); }
   TileView view() const;
-  /// What processes send one another in every step.
+  /// What domains send one another in every step.
   HaloPlan ghosts() const { return ghosts_.view(); }
 
  private:

@@ -10,7 +10,7 @@ namespace perrin {
 
 class TileGhosts;
 
-/// Which tiles the blocks of a kernel work on: all, or where there are several processes those with
+/// Which tiles the blocks of a kernel work on: all, or where there are several domains those with
 /// particles of this one.
 struct OwnTiles {
   const std::uint32_t* range;  // the first and the end; nullptr: all
@@ -43,21 +43,21 @@ class TileSort {
   void sort(Position* positions);
   /// The same, leaving the buffers swapped (MemoryOrder::swap_buffers()).
   void sort_exchanging();
-  /// Each process sorts the particles that it takes care of, and with them those that its tiles
+  /// Each domain sorts the particles that it takes care of, and with them those that its tiles
   /// look at; afterwards it has these, at the places in memory that they would have if all were
   /// sorted. Particles that come into another share move there. `positions`: receives those of its
   /// own particles. Finds the ghosts as well, and notes the step as Votes does.
   /// `exchanging`: leaving the arrays exchanged.
   void sort_locally(Position* positions, TileGhosts& ghosts, bool exchanging = false,
                     std::uint32_t* progress = nullptr, std::uint32_t step = 0);
-  /// After sort(), where there are several processes: what sort_locally() knows of the cells.
+  /// After sort(), where there are several domains: what sort_locally() knows of the cells.
   /// Before TileGhosts::find().
   void find_shares(TileGhosts& ghosts);
   OwnTiles own_tiles() const {
     return {shares_.size() > 0 ? shares_.data() + Decomposition::most + 1 : nullptr};
   }
   const std::uint32_t* cell_start() const { return cells_.start(); }
-  /// Where particles were before; known where other arrays follow them, and to processes.
+  /// Where particles were before; known where other arrays follow them, and to domains.
   const std::uint32_t* order() const { return order_.data(); }
 
  private:
@@ -67,10 +67,10 @@ class TileSort {
   TileGeometry geometry_{};
   CellSort cells_;
   Buffer<std::uint32_t> order_;  // for arrays that follow the particles; or who travels
-  // Several processes: the cells where their shares begin [0 … most]; first and end of the
+  // Several domains: the cells where their shares begin [0 … most]; first and end of the
   // tiles of this one; and of the cells.
   Buffer<std::uint32_t> shares_;
-  Buffer<std::uint32_t> going_;  // strays; migrants for each process; ghosts
+  Buffer<std::uint32_t> going_;  // strays; migrants for each domain; ghosts
   Buffer<ReceiveBuffer> arrivals_;
 };
 

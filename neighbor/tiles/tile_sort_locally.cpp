@@ -1,4 +1,4 @@
-// Sorting where several processes take care of the particles, each of its own (TileSort).
+// Sorting where several domains take care of the particles, each of its own (TileSort).
 //
 // Particles are counted into cells by whoever has them, and the counts of all are added up: so all
 // know where the cells begin in the one order of all particles. From that follows who looks at a
@@ -21,10 +21,10 @@ struct FindShares {
   CellSort::Arrays cells;
   std::int64_t cell_count, n;
   int bits;  // of the cells of a brick
-  int me, processes;
+  int me, domains;
   Share share[Decomposition::most];
-  std::uint32_t* first_cell;         // [process]
-  std::uint32_t *tiles, *own_cells;  // of this process: first and end
+  std::uint32_t* first_cell;         // [domain]
+  std::uint32_t *tiles, *own_cells;  // of this domain: first and end
   std::uint32_t* going;
   std::uint32_t* ghosts;  // TileGhosts::counts()
   bool copies;            // from `scanned`
@@ -35,19 +35,19 @@ struct FindShares {
     if (copies && cells.scanned != cells.start) cells.start[c] = std::uint32_t(begin);
     if (c == 0) {
       for (int k = 0; k < 1 + 2 * Decomposition::most; ++k) going[k] = 0;
-      for (int k = 0; ghosts && k < 2 * processes; ++k) ghosts[k] = 0;
+      for (int k = 0; ghosts && k < 2 * domains; ++k) ghosts[k] = 0;
       if (share[me].size() == 0) tiles[0] = tiles[1] = own_cells[0] = own_cells[1] = 0;
     }
     if (c == cell_count) {
-      for (int p = 0; p <= processes; ++p)
-        if (p == processes || share[p].begin >= n) first_cell[p] = std::uint32_t(cell_count);
+      for (int p = 0; p <= domains; ++p)
+        if (p == domains || share[p].begin >= n) first_cell[p] = std::uint32_t(cell_count);
       return;
     }
     if (copies) cells.count[c] = 0;
     const std::int64_t end = from[c + 1];
     if (begin == end) return;
     const auto holds = [&](std::int64_t place) { return begin <= place && place < end; };
-    for (int p = 0; p < processes; ++p)
+    for (int p = 0; p < domains; ++p)
       if (holds(share[p].begin)) first_cell[p] = std::uint32_t(c);
     if (share[me].size() == 0) return;
     if (holds(share[me].begin)) {
@@ -70,7 +70,7 @@ FindShares shares_finder(const Particles& particles, const TileGeometry& geometr
                   geometry.cell_count(),
                   particles.size(),
                   geometry.log2_cells_per_brick(),
-                  decomposition.rank(),
+                  decomposition.own(),
                   decomposition.count(),
                   {},
                   shares,
@@ -101,7 +101,7 @@ struct CountOwn {
   TileGeometry geometry;
   CellSort::Arrays cells;
   const Position* position;
-  const std::uint32_t* first_cell;  // [process]
+  const std::uint32_t* first_cell;  // [domain]
   int me;
   std::uint32_t *stray, *strays;
 
@@ -118,7 +118,7 @@ struct CountOwn {
 /// Own particles into their cells, and those that go to others into lists.
 struct ListMigrants {
   CellSort::Arrays cells;
-  int bits, me, processes;
+  int bits, me, domains;
   Share share[Decomposition::most];
   const std::uint64_t* who_looks;  // [brick]
   std::uint32_t *list, *migrants, *ghosts;
@@ -131,7 +131,7 @@ struct ListMigrants {
     cells.member[first + cells.slot[i]] = std::uint32_t(i);
     if (who == 0) return;
     const std::uint32_t count = cells.start[key + 1] - first;
-    for (int p = 0; p < processes; ++p) {
+    for (int p = 0; p < domains; ++p) {
       if (!(who >> p & 1)) continue;
       if (share[p].meets(first, count))
         list[p * room + next_number(migrants + p)] = std::uint32_t(i);
@@ -142,12 +142,12 @@ struct ListMigrants {
   }
 };
 
-/// What a process sorts: its own particles, where they are, and what has come from others. A
+/// What a domain sorts: its own particles, where they are, and what has come from others. A
 /// number below n stands for each: its place, or that in the inbox.
 struct Sorted {
   MemoryOrder::Arrays own;
   Share share[Decomposition::most];
-  int me, processes;
+  int me, domains;
   const ReceiveBuffer* arrivals;
   std::size_t at[ReceiveBuffer::arrays];
 
@@ -202,7 +202,7 @@ struct MoveSortedLocally {
     }
   }
   static constexpr bool arrivals_alone = false;
-  /// What is left: ghosts. Of bricks that this process does not look at it does not know all
+  /// What is left: ghosts. Of bricks that this domain does not look at it does not know all
   /// particles, and needs none.
   __device__ void operator()(std::uint32_t i, bool arrived) const {
     const std::uint32_t key = cells.key[i];
@@ -256,7 +256,7 @@ __global__ void __launch_bounds__(sorted_block)
   }
   const std::uint32_t thread = blockIdx.x * sorted_block + threadIdx.x,
                       threads = blocks.arrivals * sorted_block;
-  for (int p = 0; p < sorted.processes; ++p) {
+  for (int p = 0; p < sorted.domains; ++p) {
     const Share& theirs = sorted.share[p];
     const std::uint32_t migrants = sorted.arrivals->migrants[p],
                         ghosts = sorted.arrivals->ghosts[p];
@@ -304,7 +304,7 @@ void TileSort::sort_locally([[maybe_unused]] Position* positions,
   std::uint32_t *const strays = going_.data(), *const going = strays + 1,
                        *const seen = going + Decomposition::most;
   for_each(device, "count own cells", own,
-           CountOwn{geometry_, cells, arrays.position, shares_.data(), decomposition.rank(),
+           CountOwn{geometry_, cells, arrays.position, shares_.data(), decomposition.own(),
                     order_.data(), strays});
   decomposition.add_up(
       {cells.count, find.cell_count, shares_.data(), order_.data(), strays, n, progress, step});
@@ -313,7 +313,7 @@ void TileSort::sort_locally([[maybe_unused]] Position* positions,
   ghosts.find(cells_.start(), n);
   ListMigrants list{cells,
                     find.bits,
-                    decomposition.rank(),
+                    decomposition.own(),
                     decomposition.count(),
                     {},
                     ghosts.who_looks(),
@@ -330,7 +330,7 @@ void TileSort::sort_locally([[maybe_unused]] Position* positions,
   const bool velocities = particles_->domain().needs().velocities;
   decomposition.migrate(migrating, velocities ? 3 : 2, {order_.data(), going, seen, room},
                         arrivals_.data());
-  Sorted sorted{arrays, {}, decomposition.rank(), decomposition.count(), arrivals_.data(), {}};
+  Sorted sorted{arrays, {}, decomposition.own(), decomposition.count(), arrivals_.data(), {}};
   std::copy(find.share, find.share + decomposition.count(), sorted.share);
   std::ranges::copy(Decomposition::places_in_inbox(migrating), sorted.at);
   for_each_sorted(device, "place in cells", PlaceInCell{cells, geometry_, sorted});

@@ -1,7 +1,7 @@
 // What GPUs that share a simulation know of the next step: whether lists may become stale in it.
 //
 // In a recorded step nobody waits for an answer to "must lists be built?" unless somebody had come
-// near the limit of moves a step before: then processes ask one another before they go on.
+// near the limit of moves a step before: then domains ask one another before they go on.
 // Otherwise the question is settled beside the pair loop (Domain::exchange_overlapped()). When
 // lists are built does not depend on any of this.
 #pragma once
@@ -14,11 +14,11 @@ namespace perrin {
 
 class ListForecast {
  public:
-  /// Words of device memory; those that say 0 or 1 have the same value in all processes, but for
+  /// Words of device memory; those that say 0 or 1 have the same value in all domains, but for
   /// `soon`.
   struct Words {
     static constexpr int slots = 32;
-    std::uint32_t soon;          // of this process: lists may be stale in the next step
+    std::uint32_t soon;          // of this domain: lists may be stale in the next step
     std::uint32_t warned;        // somewhere they may
     std::uint32_t built[slots];  // [update of the recording]: lists have been
     std::uint32_t unused;        // flag of conditions that are only raised
@@ -41,7 +41,7 @@ class ListForecast {
   void join(Votes& votes) const;
 
   /// A step that is being recorded: where it notes that lists were built, and the condition under
-  /// which processes ask one another first.
+  /// which domains ask one another first.
   struct Step {
     std::uint32_t* built;
     Condition warned;

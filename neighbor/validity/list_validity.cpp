@@ -75,7 +75,7 @@ Current<Real> ListValidity::limit2(double skin) const {
 }
 
 Box ListValidity::state(Archive& a) {
-  // Of several processes each may know those of its own particles alone.
+  // Of several domains each may know those of its own particles alone.
   if (a.is_saving()) particles_.domain().gather(reference_);
   Box built = built_box();
   if (a.has("built_box")) archive_box(a, "built_box", built);

@@ -10,7 +10,7 @@
 //
 //     None, Stale   nothing may be trusted: Neighbors::build() comes before pairs are looked at
 //     Valid         every pair within the range is listed, as long as nobody goes beyond the limit
-//     Forecast      the same; processes ask one another in the next step before they go on
+//     Forecast      the same; domains ask one another in the next step before they go on
 //
 // The flag of rebuilds (Neighbors) is 1 in None and Stale. A build that finds no room halts the
 // device: neighbor/halts.h has the reasons, Neighbors::recover() what leads back to a build.

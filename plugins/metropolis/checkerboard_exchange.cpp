@@ -98,7 +98,7 @@ void CheckerboardExchange::complete_on_gpu(Decomposition& decomposition,
   count_.zero();
   ListMoved list{color,
                  {},
-                 decomposition.rank(),
+                 decomposition.own(),
                  decomposition.count(),
                  send_.data(),
                  receive_.data(),

@@ -84,7 +84,7 @@ TEST(Domain, HaloExchangeOnRandomGraphs) {
       run_in_processes(count, [n](Communicator& communicator) {
         const Device device = device_of(communicator, n);
         Decomposition& domain = decomposition_of(device);
-        const auto me = std::size_t(domain.rank());
+        const auto me = std::size_t(domain.own());
         const Share own = domain.share(n);
         for (unsigned seed = 0; seed < 4; ++seed) {
           const Graph graph = random_graph(domain, n, seed);
@@ -125,7 +125,7 @@ TEST(Domain, GathersWholeArraysAndVotes) {
         for (std::int64_t i = own.begin; i < own.end; ++i)
           all[std::size_t(i)] = element<Small>(i, round);
         // In round k process k alone raises the flag.
-        std::uint32_t flag = round == domain.rank(), progress = 0;
+        std::uint32_t flag = round == domain.own(), progress = 0;
         const Votes votes{{&flag, 0}, &progress, std::uint32_t(round + 5)};
         const SharedArray array{all.data(), sizeof(Small), n};
         domain.exchange({&array, 1}, votes);
@@ -160,7 +160,7 @@ TEST(Domain, DecidesTogether) {
     run_in_processes(count, [count](Communicator& communicator) {
       const Device device = device_of(communicator, 1);
       const Decomposition& domain = decomposition_of(device);
-      const int rank = domain.rank();
+      const int rank = domain.own();
       EXPECT_EQ(domain.count(), count);
       EXPECT_FALSE(domain.any(false));
       EXPECT_TRUE(domain.any(rank == count - 1));
@@ -188,13 +188,13 @@ TEST(Domain, SwapsPieces) {
       for (int round = 0; round < 3; ++round) {
         Decomposition::Pieces out(std::size_t(domain.count())), in;
         for (int p = 0; p < domain.count(); ++p)
-          if (p != domain.rank())
-            out[std::size_t(p)].assign(size_of(domain.rank(), p),
-                                       static_cast<unsigned char>(domain.rank() + round));
+          if (p != domain.own())
+            out[std::size_t(p)].assign(size_of(domain.own(), p),
+                                       static_cast<unsigned char>(domain.own() + round));
         domain.swap_any(out, in);
         for (int p = 0; p < domain.count(); ++p) {
-          if (p == domain.rank()) continue;
-          const std::vector<unsigned char> expected(size_of(p, domain.rank()),
+          if (p == domain.own()) continue;
+          const std::vector<unsigned char> expected(size_of(p, domain.own()),
                                                     static_cast<unsigned char>(p + round));
           EXPECT_EQ(in[std::size_t(p)], expected);
         }
@@ -267,7 +267,7 @@ TEST(Domain, TheTrivialOneDoesNothing) {
   Decomposition& domain = decomposition_of(device);
   EXPECT_FALSE(domain.several());
   EXPECT_EQ(domain.count(), 1);
-  EXPECT_EQ(domain.rank(), 0);
+  EXPECT_EQ(domain.own(), 0);
   EXPECT_EQ(domain.share(1000).begin, 0);
   EXPECT_EQ(domain.share(1000).end, 1000);
   EXPECT_EQ(domain.far(), 0);
