@@ -35,7 +35,7 @@ MeshExchange::MeshExchange(const Device& device, const Fft3& fft)
   Decomposition& all = decomposition_of(device);
   if (device.is_cuda() || !all.several()) return;
   decomposition_ = &all;
-  rank_ = all.rank();
+  own_ = all.own();
   const auto count = std::size_t(all.count());
   out_.resize(count), in_.resize(count), wanted_.resize(count);
 }
@@ -66,7 +66,7 @@ void MeshExchange::collect(std::int64_t* fixed, std::int64_t plane, int copies, 
   for (int p = 0; p < decomposition_->count(); ++p) {
     std::vector<unsigned char>& out = out_[std::size_t(p)];
     out.clear();
-    if (p == rank_) continue;
+    if (p == own_) continue;
     Parcel parcel(out);
     for (std::int64_t x = planes(p).begin; x < planes(p).end; ++x) {
       const char says[2] = {spread_[std::size_t(x)], read_[std::size_t(x)]};
@@ -83,7 +83,7 @@ void MeshExchange::collect(std::int64_t* fixed, std::int64_t plane, int copies, 
   for (int p = 0; p < decomposition_->count(); ++p) {
     std::vector<char>& wanted = wanted_[std::size_t(p)];
     wanted.assign(std::size_t(size_[0]), 0);
-    if (p == rank_) continue;
+    if (p == own_) continue;
     Parcel parcel(in_[std::size_t(p)]);
     for (std::int64_t x = planes().begin; x < planes().end; ++x) {
       char says[2];
@@ -111,18 +111,18 @@ void MeshExchange::transpose(Complex* waves, int meshes, bool to_lines) {
   for (int p = 0; p < decomposition_->count(); ++p) {
     std::vector<unsigned char>&out = out_[std::size_t(p)], &in = in_[std::size_t(p)];
     out.clear();
-    in.resize(p == rank_ ? 0 : to_lines ? size(planes(p), lines(rank_)) : size(planes(), lines(p)));
-    if (p == rank_) continue;
+    in.resize(p == own_ ? 0 : to_lines ? size(planes(p), lines(own_)) : size(planes(), lines(p)));
+    if (p == own_) continue;
     Parcel parcel(out);
     const auto put = [&](const Complex* row, std::size_t bytes) { parcel.put(row, bytes); };
-    to_lines ? for_rows(planes(), lines(p), put) : for_rows(planes(p), lines(rank_), put);
+    to_lines ? for_rows(planes(), lines(p), put) : for_rows(planes(p), lines(own_), put);
   }
   decomposition_->swap(out_, in_);
   for (int p = 0; p < decomposition_->count(); ++p) {
-    if (p == rank_) continue;
+    if (p == own_) continue;
     Parcel parcel(in_[std::size_t(p)]);
     const auto take = [&](Complex* row, std::size_t bytes) { parcel.take(row, bytes); };
-    to_lines ? for_rows(planes(p), lines(rank_), take) : for_rows(planes(), lines(p), take);
+    to_lines ? for_rows(planes(p), lines(own_), take) : for_rows(planes(), lines(p), take);
   }
 }
 
@@ -132,7 +132,7 @@ void MeshExchange::give_fields(Real4* fields, std::int64_t plane) {
   for (int p = 0; p < decomposition_->count(); ++p) {
     std::vector<unsigned char>&out = out_[std::size_t(p)], &in = in_[std::size_t(p)];
     out.clear(), in.clear();
-    if (p == rank_) continue;
+    if (p == own_) continue;
     Parcel parcel(out);
     for (std::int64_t x = planes().begin; x < planes().end; ++x)
       if (wanted_[std::size_t(p)][std::size_t(x)]) parcel.put(fields + x * plane, bytes);
@@ -143,7 +143,7 @@ void MeshExchange::give_fields(Real4* fields, std::int64_t plane) {
   }
   decomposition_->swap(out_, in_);
   for (int p = 0; p < decomposition_->count(); ++p) {
-    if (p == rank_) continue;
+    if (p == own_) continue;
     Parcel parcel(in_[std::size_t(p)]);
     for (std::int64_t x = planes(p).begin; x < planes(p).end; ++x)
       if (read_[std::size_t(x)]) parcel.take(fields + x * plane, bytes);

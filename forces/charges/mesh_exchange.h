@@ -20,10 +20,10 @@ class MeshExchange {
   MeshExchange(const Device& device, const Fft3& fft);
 
   bool several() const { return decomposition_ != nullptr; }
-  Share planes() const { return planes(rank_); }
+  Share planes() const { return planes(own_); }
   /// Of lines along x, in groups (Fft3::line_groups()).
-  Share line_groups() const { return line_groups(rank_); }
-  Share lines() const { return lines(rank_); }
+  Share line_groups() const { return line_groups(own_); }
+  Share lines() const { return lines(own_); }
 
   // All domains call these, in this order.
   /// Planes on which this domain spreads charges, and those whose fields it reads: [x], not 0.
@@ -51,7 +51,7 @@ class MeshExchange {
   Decomposition* decomposition_ = nullptr;  // nullptr: there are no others
   Fft3::Size size_{};
   std::int64_t groups_ = 0, all_lines_ = 0;
-  int rank_ = 0;
+  int own_ = 0;
   std::vector<char> spread_, read_;
   std::vector<std::vector<char>> wanted_;  // [domain]: of which planes of this one it reads fields
   Decomposition::Pieces out_, in_;
