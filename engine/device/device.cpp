@@ -194,7 +194,7 @@ Device Device::with(DeviceRole role) const {
   return device;
 }
 
-void Device::check_name(const std::string& name) {
+void check_device_name(const std::string& name) {
   const bool numbered = name.starts_with("cuda:") && name.size() > 5 && name.size() < 10 &&
                         name.find_first_not_of("0123456789", 5) == std::string::npos;
   if (name != "cpu" && name != "auto" && name != "cuda" && !numbered)
@@ -202,7 +202,7 @@ void Device::check_name(const std::string& name) {
 }
 
 Device Device::parse(const std::string& name, int threads) {
-  check_name(name);
+  check_device_name(name);
   if (name == "cpu") return cpu(threads);
   if (name == "auto") return cuda_device_count() > 0 ? cuda(0) : cpu(threads);
   return cuda(name == "cuda" ? 0 : std::stoi(name.substr(5)));

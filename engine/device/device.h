@@ -45,8 +45,6 @@ class Device {
   /// "auto", "cpu", "cuda" or "cuda:N". Auto takes the first CUDA device, else the CPU.
   /// Throws UserError.
   static Device parse(const std::string& name, int threads = 0);
-  /// Throws UserError for a name that parse() does not take. GPUs need not be there.
-  static void check_name(const std::string& name);
   /// The same device and order of work, but halted and skipping by itself: what one simulation
   /// stops must not stop another. It has no decomposition.
   Device apart() const;
@@ -85,6 +83,8 @@ class Device {
   friend class Recording;
 };
 
+/// Throws UserError for a name that Device::parse() does not take. GPUs need not be there.
+void check_device_name(const std::string& name);
 /// Number of usable CUDA devices (0 without a driver or in a CPU-only build).
 int cuda_device_count();
 

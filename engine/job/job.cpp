@@ -237,7 +237,7 @@ void Job::choose_device() {
   const bool from_command_line = !options_.device.empty();
   try {
     const std::string& name = from_command_line ? options_.device : settings_.device;
-    if (options_.validating) Device::check_name(name);
+    if (options_.validating) check_device_name(name);
     // Validating needs no GPU.
     const Device device = options_.validating ? Device::cpu(options_.threads)
                           : options_.given_device
