@@ -198,7 +198,7 @@ class Stages(unittest.TestCase):
                              f"{stride} steps" in self.run_job(job), said)
 
     def test_ramps_that_are_longer_than_their_stage(self):
-        baths = [{"type": "langevin", "timestep": 0.005, "friction": 1, "temperature": 1,
+        baths = [{"type": "bussi", "timestep": 0.005, "tau": 0.1, "temperature": 1,
                   "final_temperature": 3, "ramp_steps": 200},
                  {"type": "bussi", "timestep": 0.005, "tau": 0.1, "temperature": 1, "barostat": {
                      "pressure": 1, "final_pressure": 2, "ramp_steps": 400, "tau": 1}}]

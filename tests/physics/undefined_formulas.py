@@ -62,7 +62,8 @@ class UndefinedFormulas(JobCase):
 
     def test_a_bond_that_leaves_its_formula(self):
         job = self.bond(1.0, self.FENE, k=1, R=1.1,
-                        stage=md(1000, type="langevin", timestep=0.01, temperature=3, friction=1))
+                        stage=md(1000, type="bussi", timestep=0.01, temperature=3, tau=0.1))
+        job["velocity"] = {"temperature": 3}
         self.fails(job, r"step \d+: .*: forces\[0\] \(bond_formula\): the formula .* is not a "
                         r"number \(NaN\) at r = 1\.\d+, of the bond of particles 0 and 1", 3)
 
