@@ -862,7 +862,7 @@ class Robustness(unittest.TestCase):
             self.assertRegex(error, f"{folder}: PERRIN_PLUGIN_PATH names this folder, which {why}")
             asked = self.perrin("help", "quark", environment=found)
             self.assertRegex(asked.stderr, f"{folder}: PERRIN_PLUGIN_PATH names .* {why}")
-            self.assertEqual(self.run_job(JOB, environment=found).returncode, 0)
+        self.assertEqual(self.run_job(JOB, environment=found).returncode, 0)
 
     def test_library_that_is_no_plugin(self):
         with open(self.path("broken.so"), "w") as out:
