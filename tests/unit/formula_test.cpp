@@ -91,14 +91,12 @@ TEST(Formula, WhatIsNoNumberIsNotHidden) {
     const Expression e = parse(text, only_r).value;
     EXPECT_FALSE(is_number_everywhere(e)) << text;
     EXPECT_TRUE(std::isnan(evaluate(e, outside))) << text;
-    double program_value = 0;
     const double r = 2;
     const auto code = program(e, only_r);
-    program_value = ProgramView{code.data(), int(code.size())}.evaluate(&r);
-    EXPECT_TRUE(std::isnan(program_value)) << text;
-    if (std::string(text).find("step") == std::string::npos &&
-        std::string(text).find("sign(") == std::string::npos)
-      EXPECT_TRUE(std::isnan(evaluate(derivative(e, "r"), outside))) << text;
+    EXPECT_TRUE(std::isnan(ProgramView{code.data(), int(code.size())}.evaluate(&r))) << text;
+    const std::string name = text;
+    if (name.starts_with("step") || name.starts_with("sign")) continue;  // their slope is 0
+    EXPECT_TRUE(std::isnan(evaluate(derivative(e, "r"), outside))) << text;
   }
   for (const char* const text : {"4*(r^-12 - r^-6)", "if(r < 1, (1 - r)^2, 0)", "max(0, 1 - r)^2",
                                  "exp(-r)/r", "if(r < 1, sqrt(1 - r), 0)"}) {
