@@ -194,6 +194,7 @@ void find_long_ramps(const Json& settings, const std::string& path, std::int64_t
 void Job::check_ramps() {
   for (std::size_t k = 0; k < settings_.stages.size(); ++k) {
     const Json stage = record_component(settings_.stages[k]);
+    if (!stage.is_object()) continue;  // it was wrong, which has been said
     for (const char* const unit : {"steps", "sweeps"})
       if (const Json steps = stage.value(unit, Json()); steps.is_number_integer())
         find_long_ramps(stage, settings_.stages[k].path, steps.get<std::int64_t>(),
