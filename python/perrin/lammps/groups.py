@@ -102,7 +102,8 @@ class Groups:
             else:
                 kinds = [t for w in rest for t in (
                     forces.several(w, self.types) if "*" in w else expanded(numbered([w])))]
-            return {"types": [str(t) for t in kinds]}
+            there = [t for t in kinds if 1 <= t <= self.types]  # no particle has the others
+            return {"types": [str(t) for t in (there or kinds)]}
         if style in ("id", "molecule"):
             return self.by_number(style, rest)
         if style == "empty":
