@@ -28,10 +28,8 @@ class MeshExchange {
   // All domains call these, in this order.
   /// Planes on which this domain spreads charges, and those whose fields it reads: [x], not 0.
   void begin(std::vector<char> spread, std::vector<char> read);
-  /// Is anything of plane x written or read here?
-  bool touches(std::int64_t x) const {
-    return !several() || planes().meets(x, 1) || spread_[std::size_t(x)];
-  }
+  /// Where there are others: does this domain spread charges on plane x, or have it?
+  bool touches(std::int64_t x) const { return planes().meets(x, 1) || spread_[std::size_t(x)]; }
   /// Charges of planes of others go there, and theirs are added to these: `plane` numbers each, of
   /// `copies` meshes, `room` apart, that are added up.
   void collect(std::int64_t* fixed, std::int64_t plane, int copies, std::int64_t room);

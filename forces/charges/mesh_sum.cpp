@@ -128,20 +128,18 @@ void MeshSum::begin_exchange(StepContext& s, const ForceOutput& output, const Sp
 
 void MeshSum::spread(StepContext& s, const Spread& body) {
   const Device& device = s.device();
-  const std::int64_t n = s.particles().size();
+  const std::int64_t n = s.particles().size(), room = body.points.room();
+  if (!exchange_.several())
+    for_each(device, "clear the mesh", copies_ * room, Clear{fixed_.data()});
 #ifdef __CUDACC__
-  if (device.is_cuda()) {
-    for_each(device, "clear the mesh", body.points.room(), Clear{fixed_.data()});
-    return spread_by_lanes(device, n, body);
-  }
+  if (device.is_cuda()) return spread_by_lanes(device, n, body);
 #endif
   const std::int64_t plane = body.points.ny * body.points.row;
-  for (std::int64_t x = 0; x < mesh_.size[0]; ++x)
+  for (std::int64_t x = 0; exchange_.several() && x < mesh_.size[0]; ++x)
     for (int copy = 0; exchange_.touches(x) && copy < copies_; ++copy)
-      for_each(device, "clear the mesh", plane,
-               Clear{fixed_.data() + copy * body.points.room() + x * plane});
+      for_each(device, "clear the mesh", plane, Clear{fixed_.data() + copy * room + x * plane});
   spread_by_rows(device, exchange_.several() ? s.particles().share() : Share{0, n}, body, copies_);
-  exchange_.collect(fixed_.data(), plane, copies_, body.points.room());
+  exchange_.collect(fixed_.data(), plane, copies_, room);
 }
 
 /// As real numbers, of what was spread.
