@@ -2,11 +2,12 @@
 # scripts/layers holds the shipped plug-ins and that table against this list.
 set(PERRIN_PUBLIC_HEADERS
     engine/base/error.h engine/base/instruction_set.h engine/base/real.h
-    engine/communicator/communicator.h
+    engine/communicator/agreement.h
     engine/device/buffer.h engine/device/device.h engine/device/faults.h
     engine/device/loaded_loop.h engine/device/parallel.h engine/device/tasks.h
     engine/device/threads.h
     engine/domain/decomposition.h engine/domain/reduction.h
+    engine/domain/work_distribution.h
     engine/settings/settings.h engine/settings/units.h
     engine/system/archive.h engine/system/attribute.h engine/system/bond_graph.h
     engine/system/bond_images.h engine/system/box.h

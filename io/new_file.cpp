@@ -11,7 +11,6 @@
 #include <filesystem>
 
 #include "engine/base/error.h"
-#include "engine/communicator/communicator.h"
 #include "io/journal_name.h"
 
 namespace perrin::io {
@@ -51,8 +50,6 @@ void sync_folder_of(const std::string& path) {
   const auto folder = std::filesystem::path(path).parent_path();
   sync(folder.empty() ? "." : folder.string(), O_DIRECTORY);
 }
-
-bool writes_files() { return Communicator::world().first(); }
 
 NewFile::NewFile(const std::string& path, const std::string& mark)
     : path_(path), aside_(path + mark + ".part"), made_(!writes_files()) {

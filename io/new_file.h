@@ -3,10 +3,11 @@
 
 #include <string>
 
+#include "engine/communicator/agreement.h"
+
 namespace perrin::io {
 
-/// Whether this process writes files: of several that work on a job together, the first one does.
-bool writes_files();
+using perrin::writes_files;
 
 /// Names the file while it is made (`PATH.part`, beside its place), and removes it again unless it
 /// was put in place. In a process that writes no files nothing is made, removed or put anywhere.

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "engine/communicator/communicator.h"
+#include "engine/communicator/agreement.h"
 
 namespace perrin {
 
@@ -31,7 +31,7 @@ class Chunk {
     const auto begin = std::chrono::steady_clock::now();
     const std::int64_t done = advance(n);
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
-    const double seconds = Communicator::world().of_first(time.count());
+    const double seconds = agreed(time.count());
     if (done == steps_ && !fixed_) {  // shorter chunks do not show the time of a full one
       if (seconds < 0.05) steps_ *= 2;
       if (seconds > 0.2) steps_ = std::max<std::int64_t>(1, steps_ / 2);

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
-#include "engine/communicator/communicator.h"
+#include "engine/communicator/agreement.h"
 #include "engine/components/run_control.h"
 #include "engine/settings/catalogue.h"
 #include "engine/settings/output_names.h"
@@ -149,7 +149,7 @@ fs::path Setup::output_file(const std::string& name, const std::string& key) {
     if (is_new && component != path_ && (is_companion(file, one) || is_companion(one, file)))
       error(key, fmt::format("{} and {} of {} need the same temporary name: choose another one",
                              file.string(), one.string(), component));
-  if (!Communicator::world().first()) return file;  // it writes none
+  if (!writes_files()) return file;  // it writes none
   std::string what =
       why_not_writable(file, existing_outputs(context_.resuming, context_.overwrite));
   if (what.empty() && fs::path(name).is_absolute()) what = why_no_folder(file.parent_path(), 0);

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/communicator/communicator.h"
+#include "engine/communicator/agreement.h"
 
 namespace perrin {
 namespace {
@@ -29,12 +29,6 @@ thread_local bool in_task = false;
 
 /// How often this process was forked: a child has none of the helpers.
 std::atomic<int> forks{0};
-
-int usable_cores() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
-  return std::max(1, int(std::thread::hardware_concurrency()));
-}
 
 void sleep_while(const Word& word, std::uint32_t value) {
   syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
@@ -65,8 +59,7 @@ int default_threads() {
     const long n = std::strtol(text, nullptr, 10);  // of a list, the first
     if (n > 0) return int(std::min(n, long(Threads::most)));
   }
-  const int sharers = Communicator::world().core_sharers();
-  return std::clamp(usable_cores() / sharers, 1, Threads::most);
+  return std::min(cores_to_use(), int(Threads::most));
 }
 
 /// What the threads have in common. `gate` tells them of a run: its number, whether it is open, and

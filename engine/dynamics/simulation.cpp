@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/communicator/communicator.h"
+#include "engine/communicator/agreement.h"
 #include "engine/components/box_mover.h"
 #include "engine/components/constraints.h"
 #include "engine/components/integrator.h"
@@ -158,7 +158,7 @@ void Simulation::advance(Integrator& integrator, std::int64_t n, const Sampling&
     run(integrator, portion);
     n -= portion;
     const double seconds = clock.seconds();
-    window_.seconds += Communicator::world().of_first(seconds);
+    window_.seconds += agreed(seconds);
     window_.steps += portion;
     if (window_.steps < at_least || window_.seconds < long_enough) continue;
     if (tuner_->measured(window_.seconds / double(window_.steps))) {

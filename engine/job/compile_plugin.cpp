@@ -23,7 +23,7 @@
 #include "engine/base/error.h"
 #include "engine/base/instruction_set.h"
 #include "engine/base/printable.h"
-#include "engine/communicator/communicator.h"
+#include "engine/communicator/agreement.h"
 #include "engine/job/cache.h"
 #include "engine/job/engine_library.h"
 
@@ -225,11 +225,8 @@ std::optional<fs::path> compile_or_find(const Made& what, bool again) {
 }  // namespace
 
 std::optional<fs::path> compile_plugin(const std::string& source, const std::string& about) {
-  // Of several processes the first one goes first: what it has made, the others find.
-  Communicator& world = Communicator::world();
-  if (!world.first()) world.barrier();
-  auto plugin = compile_or_find({source, about}, false);
-  if (world.first()) world.barrier();
+  std::optional<fs::path> plugin;
+  first_before_others([&] { plugin = compile_or_find({source, about}, false); });
   return plugin;
 }
 

@@ -9,8 +9,9 @@
 #include <random>
 
 #include "engine/base/printable.h"
-#include "engine/communicator/communicator.h"
+#include "engine/communicator/agreement.h"
 #include "engine/domain/decomposition.h"
+#include "engine/domain/processes.h"
 #include "engine/dynamics/scheduled_changes.h"
 #include "engine/dynamics/velocities.h"
 #include "engine/formula/parse.h"
@@ -33,20 +34,6 @@ namespace perrin {
 
 namespace fs = std::filesystem;
 namespace {
-
-/// Of several processes of a host the k-th takes its k-th GPU.
-std::string own_device(const std::string& name) {
-  const Communicator& world = Communicator::world();
-  const int gpus = cuda_device_count();
-  if (!world.several() || gpus == 0 || (name != "auto" && name != "cuda")) return name;
-  return fmt::format("cuda:{}", world.host_rank() % gpus);
-}
-
-std::string device_text(const Device& device) {
-  const int processes = Communicator::world().count();
-  return (processes > 1 ? fmt::format("{} processes, each ", processes) : "") +
-         device.description();
-}
 
 /// Whether a group has particles of types that a force names: a list, or an object by them.
 bool has_of_types(const Group& group, const Json& named, const Configuration& c) {
@@ -231,7 +218,7 @@ void Job::choose_device() {
   if (!settings_.seed) {
     std::random_device entropy;
     const std::uint64_t drawn = ((std::uint64_t(entropy()) << 32) | entropy()) >> 11;
-    settings_.seed = std::uint64_t(Communicator::world().of_first(std::int64_t(drawn)));
+    settings_.seed = std::uint64_t(agreed(std::int64_t(drawn)));
   }
   context_.seed = *settings_.seed;
   const bool from_command_line = !options_.device.empty();
@@ -242,7 +229,7 @@ void Job::choose_device() {
     const Device device = options_.validating ? Device::cpu(options_.threads)
                           : options_.given_device
                               ? *options_.given_device
-                              : Device::parse(own_device(name), options_.threads);
+                              : Device::parse(device_of_process(name), options_.threads);
     DeviceRole role = device.role();  // it may be one of a batch
     role.least_share = settings_.processes.particles;
     context_.device = device.with(std::move(role));
@@ -271,7 +258,7 @@ void Job::choose_device() {
       plugins += fmt::format("{}{} {}", plugins.empty() ? "" : ", ", p.name, p.version);
   context_.record = std::make_shared<const JobRecord>(
       JobRecord{job.dump(2), *settings_.seed, fmt::format("{} ({})", engine_version(), build_tag()),
-                device_text(context_.device), plugins, settings_.author,
+                description_of_devices(context_.device), plugins, settings_.author,
                 settings_.system ? parts_.stage_names : std::vector<std::string>{}});
 }
 

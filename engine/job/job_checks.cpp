@@ -10,7 +10,6 @@
 #include <optional>
 #include <set>
 
-#include "engine/communicator/communicator.h"
 #include "engine/components/acts_between_all.h"
 #include "engine/components/acts_by_coulomb.h"
 #include "engine/components/acts_in_place_of.h"

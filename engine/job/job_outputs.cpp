@@ -1,7 +1,7 @@
 // Where a job writes: never over what it reads, and not unseen elsewhere than in its folder.
 #include <fmt/format.h>
 
-#include "engine/communicator/communicator.h"
+#include "engine/communicator/agreement.h"
 #include "engine/job/job.h"
 #include "engine/settings/output_path.h"
 
@@ -19,7 +19,7 @@ void Job::name_inputs() {
 }
 
 void Job::check_places() {
-  if (!Communicator::world().first()) return;  // the others write none
+  if (!writes_files()) return;  // the others write none
   const fs::path& directory = context_.output_directory;
   const fs::path& trusted =
       options_.trusted_directory.empty() ? directory : options_.trusted_directory;

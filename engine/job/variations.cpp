@@ -8,7 +8,7 @@
 #include <regex>
 
 #include "engine/base/error.h"
-#include "engine/communicator/communicator.h"
+#include "engine/communicator/agreement.h"
 #include "engine/formula/json_number.h"
 #include "engine/job/exchange_checks.h"
 #include "engine/settings/settings_parse.h"
@@ -51,7 +51,7 @@ void Variations::parse(const Catalogue& catalogue) {
   if (!file_.value().contains("seed")) {
     std::random_device entropy;
     const std::uint64_t drawn = ((std::uint64_t(entropy()) << 32) | entropy()) >> 12;
-    file_.set(fmt::format("seed={}", Communicator::world().of_first(std::int64_t(drawn))));
+    file_.set(fmt::format("seed={}", agreed(std::int64_t(drawn))));
   }
   if (!is_seed(file_.value()["seed"])) return report("seed", "must be an integer from 0 to 2^53");
   seed_ = file_.value()["seed"].get<std::uint64_t>();

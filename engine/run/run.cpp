@@ -1,7 +1,6 @@
 #include "engine/run/run.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,10 +8,10 @@
 #include <optional>
 
 #include "engine/base/error.h"
-#include "engine/communicator/communicator.h"
+#include "engine/communicator/agreement.h"
 #include "engine/components/fault_text.h"
 #include "engine/components/integrator.h"
-#include "engine/domain/decomposition.h"
+#include "engine/domain/processes.h"
 #include "engine/dynamics/observation.h"
 #include "engine/run/signals.h"
 #include "engine/system/configuration_archive.h"
@@ -39,9 +38,7 @@ class Stopwatch {
 Run::Run(RunParts parts, RunControl& control)
     : parts_(std::move(parts)),
       control_(control),
-      // What mpirun gives a process is a terminal to look at, whatever becomes of its output.
-      progress_(parts_.quiet, isatty(STDOUT_FILENO) != 0 && !Communicator::world().several(),
-                parts_.log),
+      progress_(parts_.quiet, owns_terminal(), parts_.log),
       start_(std::chrono::steady_clock::now()) {
   if (parts_.simulation) parts_.simulation->stages().reset(parts_.stages.size());
   if (!parts_.quiet || parts_.log != nullptr)
@@ -59,23 +56,19 @@ double Run::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
-double Run::agreed_seconds() const {
-  return Communicator::world().several() ? agreed_seconds_ : seconds();
-}
-
 bool Run::stop_requested() {
   if (!stop_reason_.empty() || is_to_pause()) return true;
   // A signal may come to one process alone, and clocks differ: the latest word counts for all.
   constexpr std::int64_t unit = std::int64_t(1) << 56, component = 100;
   const std::int64_t stop = control_.stop_reason().empty() ? SignalWatch::received() : component;
   const std::int64_t heard =
-      Communicator::world().max(stop * unit + std::min(std::int64_t(1e6 * seconds()), unit - 1));
+      agreed_max(stop * unit + std::min(std::int64_t(1e6 * seconds()), unit - 1));
   agreed_seconds_ = 1e-6 * double(heard % unit);
   if (heard / unit == component)
     stop_reason_ = stop == component ? control_.stop_reason() : "another process";
   else if (heard / unit > 0)
     stop_reason_ = SignalWatch::name(int(heard / unit));
-  else if (parts_.time_limit > 0 && agreed_seconds() >= parts_.time_limit)
+  else if (parts_.time_limit > 0 && agreed_seconds_ >= parts_.time_limit)
     stop_reason_ = fmt::format("the time limit of {:g} s", parts_.time_limit);
   return !stop_reason_.empty();
 }
@@ -237,7 +230,7 @@ void Run::save(const std::filesystem::path& path) {
 }
 
 void Run::write(const std::filesystem::path& path, const Archive& archive) {
-  if (Communicator::world().first()) parts_.write_checkpoint(path, archive);
+  if (writes_files()) parts_.write_checkpoint(path, archive);
   last_checkpoint_ = path;
 }
 
@@ -250,8 +243,8 @@ void Run::save_due() {
   if (parts_.saved_from_outside) return;
   for (const auto& path : control_.take_requests()) save(path);
   for (auto& plan : control_.plans()) {
-    if (plan.seconds <= 0 || agreed_seconds() - plan.last < plan.seconds) continue;
-    plan.last = agreed_seconds();
+    if (plan.seconds <= 0 || agreed_seconds_ - plan.last < plan.seconds) continue;
+    plan.last = agreed_seconds_;
     save(plan.path);
   }
 }
@@ -323,22 +316,13 @@ void Run::end_stage() {
 }
 
 void Run::tell_what_is_not_shared() {
-  const int processes = Communicator::world().count();
-  if (processes == 1) return;
   const Stage& stage = *parts_.stages[stage_];
-  const std::string name = "warning: stage " + parts_.stage_names.at(stage_);
+  std::string what;
   if (!stage.shares_work())
-    return print(fmt::format(
-        "{}: it is not parallelised over processes; each of the {} processes does all of its work",
-        name, processes));
-  if (!stage.needs_system()) return;
-  const Decomposition& decomposition = decomposition_of(simulation().device());
-  const int active = decomposition.active();
-  if (active == processes) return;
-  print(fmt::format(
-      "{}: {} of the {} processes {} the useful maximum for {} particles (processes.particles); {}",
-      name, active, processes, active == 1 ? "is" : "are", simulation().particles().size(),
-      decomposition.several() ? "the others are idle" : "each does all of the work"));
+    what = why_not_distributed();
+  else if (stage.needs_system())
+    what = why_idle(simulation().device(), simulation().particles().size());
+  if (!what.empty()) print("warning: stage " + parts_.stage_names.at(stage_) + ": " + what);
 }
 
 bool Run::run_stages() {

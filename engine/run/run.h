@@ -144,8 +144,6 @@ class Run {
   /// RunParts::undefined behind a colon, or empty.
   std::string why_undefined(std::optional<std::uint32_t> particle);
   bool is_to_pause();
-  /// Seconds since the run began, the same in all processes.
-  double agreed_seconds() const;
   void tell_what_is_not_shared();
   bool run_stages();
   void begin_stage(bool resumed);
@@ -161,7 +159,7 @@ class Run {
   RunControl& control_;
   Progress progress_;
   std::chrono::steady_clock::time_point start_;
-  double agreed_seconds_ = 0;  // of several processes: when they asked last whether to stop
+  double agreed_seconds_ = 0;  // the same in all processes: when they asked last whether to stop
   std::uint64_t stage_ = 0;
   bool complete_ = false;
   bool begun_ = false;  // the stage, by this process

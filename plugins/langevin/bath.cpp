@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "engine/communicator/communicator.h"
 #include "engine/domain/reduction.h"
+#include "engine/domain/work_distribution.h"
 
 namespace perrin::langevin {
 namespace {
@@ -31,7 +31,7 @@ Bath::Bath(const BathSettings& s, const std::string& default_noise, Purpose purp
     setup.error("scheme", fmt::format("must be one of {1} for rng \"{0}\", got \"{2}\"", s.rng,
                                       list, s.scheme));
   }
-  if (settings_.scheme == "one_for_all" && Communicator::world().several())
+  if (settings_.scheme == "one_for_all" && WorkDistribution::several())
     setup.error("scheme",
                 "one_for_all draws all numbers from one sequence, which is not possible with "
                 "several processes; expected separate_kernel, or another rng");

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/communicator/communicator.h"
 #include "engine/device/parallel.h"
 #include "engine/domain/decomposition.h"
+#include "engine/domain/work_distribution.h"
 
 namespace perrin::metropolis {
 
@@ -86,7 +86,7 @@ void CheckerboardExchange::complete_on_cpu(const Decomposition& decomposition,
   for (int p = 0; p < decomposition.count(); ++p)
     offsets.push_back(first_[std::size_t(decomposition.share(n, p).begin)] * sizeof(Position));
   offsets.push_back(first_.back() * sizeof(Position));
-  Communicator::world().all_gather(packed_.data(), offsets);
+  WorkDistribution::gather_bytes(packed_.data(), offsets);
   copy({0, own.begin}, false);
   copy({own.end, n}, false);
 }

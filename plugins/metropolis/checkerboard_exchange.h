@@ -8,8 +8,8 @@
 
 namespace perrin::metropolis {
 
-/// The domains of a colour are dealt out as Decomposition::share() says. Atoms have the same order
-/// in memory in all processes, and a domain's are next to one another.
+/// The domains of a colour are distributed as Decomposition::share() says. Atoms have the same
+/// order in memory in all processes, and a domain's are next to one another.
 class CheckerboardExchange {
  public:
   /// Needs memory where there are several processes with GPUs.

@@ -32,8 +32,8 @@ struct DistanceBins {
 struct EveryNth {
   std::int64_t first = 0, n = 1;
   explicit EveryNth(const System& system) {
-    const Communicator& world = Communicator::world();
-    if (world.several() && !system.is_dealt_out()) first = world.rank(), n = world.count();
+    if (system.is_distributed()) return;
+    first = WorkDistribution::own_part(), n = WorkDistribution::parts();
   }
   std::int64_t of(std::int64_t all) const { return (all - first + n - 1) / n; }
   bool has(std::size_t item) const { return std::int64_t(item) % n == first; }
@@ -216,12 +216,12 @@ std::vector<std::int64_t> count_by_cells(const System& system, const DistanceCel
   std::vector<std::uint32_t> molecule;
   for (std::uint32_t m = 0; m < model.molecule.size(); ++m)
     molecule.insert(molecule.end(), model.templates[model.molecule[m]].sites.size(), m);
-  const std::size_t sites = molecule.size(), replicas = std::size_t(system.own().count);
+  const std::size_t sites = molecule.size(), replicas = std::size_t(system.own().size());
   const std::size_t starts = cells.cells() + 1;
   std::vector<CellSite> sorted(sites * replicas);
   std::vector<std::uint32_t> start(starts * replicas), next;
   for (std::size_t r = 0; r < replicas; ++r) {
-    const auto position = system.site_positions(system.own().first + std::int64_t(r));
+    const auto position = system.site_positions(system.own().begin + std::int64_t(r));
     const auto cell = [&](std::size_t i) { return cells.index(cells.cell(position[i])); };
     std::uint32_t* first = start.data() + r * starts;
     for (std::size_t i = 0; i < sites; ++i) ++first[cell(i) + 1];
@@ -257,9 +257,9 @@ void add_own_distances(const System& system, double width, int bins,
                              Scale<float>::of(system.box()), float(range * range),
                              float(1 / width)};
   const CountHere count{counts.data()};
-  const System::Share own = system.own();
+  const Share own = system.own();
   const EveryNth mine(system);
-  for (std::int64_t r = own.first; r < own.first + own.count; ++r) {
+  for (std::int64_t r = own.begin; r < own.end; ++r) {
     const std::vector<Position> site = system.site_positions(r);
     std::size_t first = 0;
     for (std::size_t m = 0; m < model.molecule.size(); ++m) {

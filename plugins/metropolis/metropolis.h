@@ -17,7 +17,7 @@ class MetropolisStage : public Stage {
  public:
   MetropolisStage(const MetropolisSettings& settings, Setup& setup);
   bool needs_system() const override { return false; }
-  /// Replicas are dealt out, and the domains of a checkerboard.
+  /// Replicas are distributed, and the domains of a checkerboard.
   bool shares_work() const override {
     return shares_domains_ || settings_.replicas > 1 || settings_.temperatures.size() > 1;
   }

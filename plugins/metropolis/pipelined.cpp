@@ -30,7 +30,7 @@ class Pipelined final : public MoveEngine {
   }
 
   void run(std::int64_t first, std::int64_t n) override {
-    if (n <= 0 || system_.own().count == 0) return;
+    if (n <= 0 || system_.own().size() == 0) return;
     if (chain_.single_precision)
       plain_ ? run_as<float, PlainLennardJones>(first, n) : run_as<float, AnyPair>(first, n);
     else
@@ -51,7 +51,7 @@ class Pipelined final : public MoveEngine {
 #endif
     const auto rows = make_rows<T>(system_);
     const SystemView view = system_.view();
-    const MoveLaw law(chain_.seed, sizes_, system_.box(), system_.own().first);
+    const MoveLaw law(chain_.seed, sizes_, system_.box(), system_.own().begin);
     // Choosing at random scatters a group's sites over the arrays: then move by move.
     if (system_.replicas() > 1 || chain_.random_order)
       return run_replicas<T, E>(view, law, rows, first, n);

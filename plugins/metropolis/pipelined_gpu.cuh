@@ -31,7 +31,7 @@ class PipelineOnGpu {
     if (rows.size() == 0)
       rows = Buffer<PairRow<T>>(device_, std::span<const PairRow<T>>(make_rows<T>(system_)));
     p.view = view;
-    p.law = MoveLaw(chain_.seed, sizes, system_.box(), system_.own().first);
+    p.law = MoveLaw(chain_.seed, sizes, system_.box(), system_.own().begin);
     p.scale = Scale<T>::of(system_.box());
     p.rows = rows.data();
     p.width = width_;

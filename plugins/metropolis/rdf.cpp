@@ -47,7 +47,7 @@ Rdf::Sample Rdf::sample(System& system) const {
   const double half = std::min({box.x, box.y, box.z}) / 2;
   std::vector<std::int64_t> counts = count_distances(system, width_, bins_);
   if (own_molecule_) add_own_distances(system, width_, bins_, counts);
-  Communicator::world().sum(counts);
+  WorkDistribution::sum(counts);
   return {std::move(counts), double(system.replicas()) / system.model().volume(),
           int(std::min(double(bins_), std::floor(half / width_ * (1 + 1e-9))))};
 }

@@ -118,7 +118,7 @@ class Reduction final : public MoveEngine {
     const Device& device = system_.device();
     const Buffer<PairRow<T>> rows(device, std::span<const PairRow<T>>(make_rows<T>(system_)));
     const SystemView view = system_.view();
-    const MoveLaw law(chain_.seed, sizes_, system_.box(), system_.own().first);
+    const MoveLaw law(chain_.seed, sizes_, system_.box(), system_.own().begin);
     double* change = scratch_.data() + sum_chunks;
     for (std::uint32_t r = 0; r < view.replicas; ++r)
       for (std::int64_t cycle = first; cycle < first + n; ++cycle)

@@ -41,7 +41,7 @@ class Sequential final : public MoveEngine {
     for (std::uint32_t replica = 0; replica < view.replicas; ++replica)
       for (std::int64_t cycle = first; cycle < first + n; ++cycle) {
         const SequentialCycle<T, E> body{{view, &arrays_, replica, trial_.data()},
-                                         {chain_.seed, sizes_, system_.box(), system_.own().first},
+                                         {chain_.seed, sizes_, system_.box(), system_.own().begin},
                                          choice_,
                                          chain_.random_order,
                                          rows.data(),

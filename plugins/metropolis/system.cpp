@@ -73,30 +73,23 @@ System::System(const Device& device, const Model& model, const Placement& start,
   rebuild_sites();
 }
 
-System::Share System::share(int process) const {
-  if (!is_dealt_out()) return {0, replicas_};
-  const int count = Communicator::world().count();
-  const std::int64_t first = replicas_ * process / count;
-  return {first, replicas_ * (process + 1) / count - first};
-}
-
 SystemView System::view() {
   const Share mine = own();
   return {std::uint32_t(molecules()),
           std::uint32_t(sites()),
-          std::uint32_t(mine.count),
+          std::uint32_t(mine.size()),
           std::uint32_t(model_.types.size()),
           first_site_.data(),
           template_first_.data(),
           local_.data(),
           type_.data(),
-          centre_.data() + mine.first * molecules(),
-          orientation_.data() + mine.first * molecules(),
-          site_.data() + mine.first * sites(),
-          kT_.data() + mine.first,
-          energy_.data() + mine.first,
-          accepted_.data() + mine.first,
-          step_energy_.data() + mine.first,
+          centre_.data() + mine.begin * molecules(),
+          orientation_.data() + mine.begin * molecules(),
+          site_.data() + mine.begin * sites(),
+          kT_.data() + mine.begin,
+          energy_.data() + mine.begin,
+          accepted_.data() + mine.begin,
+          step_energy_.data() + mine.begin,
           model_.box};
 }
 
@@ -113,7 +106,7 @@ void System::set_temperatures(const std::vector<double>& kT) {
 
 void System::rebuild_sites() {
   const Vec3<double>& b = model_.box;
-  for_each(device_, "sites of molecules", molecules() * own().count,
+  for_each(device_, "sites of molecules", molecules() * own().size(),
            RebuildSites{view(), {0x1p32 / b.x, 0x1p32 / b.y, 0x1p32 / b.z}});
 }
 
@@ -147,7 +140,7 @@ void System::state(Archive& archive) {
   archive("box", model_.box);
   for (const double edge : {model_.box.x, model_.box.y, model_.box.z})
     archive.require(edge > 0 && std::isfinite(edge), "box", "three positive edges");
-  if (archive.is_saving() && is_dealt_out()) {
+  if (archive.is_saving() && is_distributed()) {
     centre_.assign(gathered(centre_.to_host(), molecules()));
     orientation_.assign(gathered(orientation_.to_host(), molecules()));
     energy_.assign(energies());

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "engine/communicator/communicator.h"
 #include "engine/device/buffer.h"
+#include "engine/domain/work_distribution.h"
 #include "engine/system/archive.h"
 #include "engine/system/box.h"
 #include "model.h"
@@ -20,7 +20,7 @@ struct MoveSizes {
 /// What a kernel sees. Molecule m of replica r is entry r · molecules + m, its sites are the
 /// entries r · sites + first_site[m] … of `site`. All coordinates are fixed-point fractions of the
 /// box (engine/base/real.h): the minimum image of two sites is the wrap-around of their difference.
-/// Where replicas are dealt out over processes, it shows those of this process, from 0.
+/// Where replicas are distributed over processes, it shows those of this process, from 0.
 struct SystemView {
   std::uint32_t molecules, sites, replicas, types;
   const std::uint32_t* first_site;      // [molecules + 1]
@@ -37,7 +37,7 @@ struct SystemView {
   Vec3<double> length;           // of the box's edges
 };
 
-/// Replicas are dealt out over the processes of a run: each has all of them in memory, and moves
+/// Replicas are distributed over the processes of a run: each has all of them in memory, and moves
 /// its own. Those of other processes are as they were at the start or when they were last gathered.
 class System {
  public:
@@ -53,11 +53,10 @@ class System {
   std::int64_t sites() const { return model_.sites(); }
   std::int64_t replicas() const { return replicas_; }  // of all processes
   /// Those of this process.
-  struct Share {
-    std::int64_t first = 0, count = 0;
-  };
-  Share own() const { return share(Communicator::world().rank()); }
-  bool is_dealt_out() const { return replicas_ > 1 && Communicator::world().several(); }
+  Share own() const {
+    return is_distributed() ? WorkDistribution(replicas_).own() : Share{0, replicas_};
+  }
+  bool is_distributed() const { return replicas_ > 1 && WorkDistribution::several(); }
   /// Of `values`, a number for each replica, this process has its own; all have all afterwards.
   /// All processes call it.
   template <class T>
@@ -95,8 +94,6 @@ class System {
   void state(Archive& archive);
 
  private:
-  Share share(int process) const;
-
   Device device_;
   Model model_;
   std::int64_t replicas_;
@@ -113,14 +110,7 @@ class System {
 template <class T>
 std::vector<T> System::gathered(std::vector<T> values, std::int64_t each) const {
   PERRIN_ASSERT(std::int64_t(values.size()) == replicas_ * each);
-  if (!is_dealt_out()) return values;
-  Communicator& world = Communicator::world();
-  std::vector<std::size_t> offsets{0};
-  for (int p = 0; p < world.count(); ++p) {
-    const Share s = share(p);
-    offsets.push_back(std::size_t(s.first + s.count) * std::size_t(each) * sizeof(T));
-  }
-  world.all_gather(values.data(), offsets);
+  if (is_distributed()) WorkDistribution(replicas_).gather(values, each);
   return values;
 }
 

@@ -63,9 +63,9 @@ template <class T>
 std::vector<Totals> totals_of(System& system) {
   const Device& device = system.device();
   const SystemView view = system.view();
-  const System::Share own = system.own();
+  const Share own = system.own();
   std::vector<Totals> sums(std::size_t(system.replicas()));
-  if (own.count == 0) return system.gathered(sums);
+  if (own.size() == 0) return system.gathered(sums);
   const Buffer<PairRow<T>> rows(device, std::span<const PairRow<T>>(make_rows<T>(system)));
   const std::int64_t entries = std::int64_t(view.molecules) * view.replicas;
   const std::int64_t of_all = std::int64_t(view.molecules) * system.replicas();
@@ -77,7 +77,7 @@ std::vector<Totals> totals_of(System& system) {
   const auto host = totals.to_host();
   for (std::size_t i = 0; i < host.size(); ++i) {
     Totals& sum =
-        sums[std::size_t(own.first) + i / (std::size_t(view.molecules) * std::size_t(pieces))];
+        sums[std::size_t(own.begin) + i / (std::size_t(view.molecules) * std::size_t(pieces))];
     sum.energy += host[i].energy / 2;
     sum.virial += host[i].virial / 2;
     sum.cores += host[i].cores;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "dealt_out.h"
+#include "distributed_transport.h"
 #include "engine/run/run.h"
 #include "engine/system/changed_since.h"
 
@@ -57,7 +57,7 @@ NeutronSlab::NeutronSlab(const NeutronSlabSettings& settings, perrin::Setup& set
     t.streams = s.streams;
     transport_ = make_transport(device_, t);
     // Those with a state deal out their streams.
-    if (is_keyed(s.generator)) transport_ = dealt_out(std::move(transport_));
+    if (is_keyed(s.generator)) transport_ = distributed(std::move(transport_));
   }
   results_ =
       Results(std::move(cells), s.depth_bins, s.angle_bins, weighted, problem_ ? s.energy_bins : 0);

@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <string>
 
-#include "dealt_out.h"
+#include "distributed_transport.h"
 #include "engine/base/error.h"
+#include "engine/communicator/agreement.h"
+#include "engine/domain/work_distribution.h"
 #include "loops.h"
 #include "rng/keyed.h"
 #include "rng/per_particle.h"
@@ -212,7 +214,7 @@ class StreamTransport : public Transport {
 
   void state(perrin::Archive& archive) override {
     auto words = words_.to_host();
-    if (archive.is_saving()) gather_rows(words, streams_);
+    if (archive.is_saving()) perrin::WorkDistribution(streams_).gather(words);
     const std::size_t size = words.size();
     archive("words", words);
     if (words.size() != size)
@@ -222,7 +224,7 @@ class StreamTransport : public Transport {
     if constexpr (Kept::period != 0) {
       if (archive.is_saving()) {
         auto drawn = drawn_.to_host();
-        gather_rows(drawn, streams_);
+        perrin::WorkDistribution(streams_).gather(drawn);
         drawn_.assign(drawn);
       }
       archive("drawn", drawn_);
@@ -238,13 +240,9 @@ class StreamTransport : public Transport {
 
  private:
   StreamView<Kept> view() {
-    const int rank = perrin::Communicator::world().rank();
-    return {words_.data(),
-            parameters_.data(),
-            drawn_.data(),
-            streams_,
-            std::uint32_t(share_begin(streams_, rank)),
-            std::uint32_t(share_begin(streams_, rank + 1))};
+    const perrin::Share own = perrin::WorkDistribution(streams_).own();
+    return {words_.data(), parameters_.data(),       drawn_.data(),
+            streams_,      std::uint32_t(own.begin), std::uint32_t(own.end)};
   }
 
   Batch finished(Batch batch) const {
@@ -257,7 +255,7 @@ class StreamTransport : public Transport {
     if constexpr (Kept::period != 0) {
       const auto drawn = drawn_.to_host();
       const auto most = std::int64_t(*std::max_element(drawn.begin(), drawn.end()));
-      if (std::uint64_t(perrin::Communicator::world().max(most)) > Kept::period)
+      if (std::uint64_t(perrin::agreed_max(most)) > Kept::period)
         throw perrin::RunError(std::string("neutron_slab: generator ") + Kept::name +
                                " is exhausted: a stream has used its whole period of " +
                                std::to_string(Kept::period) +
@@ -320,16 +318,15 @@ class TwisterTransport : public Transport {
   Batch run(std::uint64_t first, std::int64_t n) override {
     const Task<Model> task = workspace_.begin(first, n);
     const auto streams = std::uint32_t(generators_.size());
-    const int rank = perrin::Communicator::world().rank();
-    const std::int64_t begin = share_begin(streams, rank), end = share_begin(streams, rank + 1);
-    TwisterBody<Model> body{task, generators_.data(), streams, std::uint32_t(begin)};
-    Batch batch = run_on_host(workspace_.device(), task.bins, end - begin, body);
+    const perrin::Share own = perrin::WorkDistribution(streams).own();
+    TwisterBody<Model> body{task, generators_.data(), streams, std::uint32_t(own.begin)};
+    Batch batch = run_on_host(workspace_.device(), task.bins, own.size(), body);
     sum_over_processes(batch);
     return batch;
   }
   void state(perrin::Archive& archive) override {
     const std::size_t size = generators_.size();
-    if (archive.is_saving()) gather_rows(generators_, std::int64_t(size));
+    if (archive.is_saving()) perrin::WorkDistribution(std::int64_t(size)).gather(generators_);
     archive("generators", generators_);
     if (generators_.size() != size)
       throw perrin::UserError("neutron_slab: the checkpoint has another number of streams");
