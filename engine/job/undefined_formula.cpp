@@ -11,6 +11,7 @@
 #include "engine/base/error.h"
 #include "engine/formula/parse.h"
 #include "engine/system/attribute.h"
+#include "engine/system/nearest_vector.h"
 
 namespace perrin {
 namespace {
@@ -50,7 +51,7 @@ class Curve {
 class Search {
  public:
   Search(const Json& settings, const Configuration& c, std::optional<std::uint32_t> particle)
-      : settings_(settings), c_(c), particle_(particle) {}
+      : settings_(settings), c_(c), images_(images_of(c.box)), particle_(particle) {}
 
   std::string of_bonds() {
     const Curve curve(settings_, "energy", {"r"});
@@ -81,6 +82,26 @@ class Search {
     return {};
   }
 
+  /// phi as forces/dihedral_force.h has it.
+  std::string of_dihedrals() {
+    const Curve curve(settings_, "energy", {"phi"});
+    for (const auto& d : c_.topology.dihedrals) {
+      if (!concerns({d.a, d.b, d.c, d.d})) continue;
+      auto values =
+          entry("dihedrals", c_.topology.dihedral_types[d.type], curve, {d.a, d.b, d.c, d.d});
+      if (!values) continue;
+      const Vec3<double> along = between(d.b, d.c);
+      const Vec3<double> m = cross(between(d.a, d.b), along), n = cross(between(d.d, d.c), along);
+      const double phi = (*values)["phi"] =
+          std::atan2(dot(cross(n, m), along) / length(along), dot(m, n));
+      if (const std::string what = curve.wrong(*values); !what.empty())
+        return fmt::format(
+            "{} at phi = {:.6g}, of the dihedral angle of particles {}, {}, {} and {}", what, phi,
+            d.a, d.b, d.c, d.d);
+    }
+    return {};
+  }
+
   std::string of_places() {
     const Curve curve(settings_, "energy", {"x", "y", "z", "t"});
     for (const std::uint32_t i : particles()) {
@@ -96,16 +117,24 @@ class Search {
   }
 
   std::string of_pairs(const char* key = "energy") {
-    const Curve curve(settings_, key, {"r"});
-    for (const std::uint32_t i : few_particles())
-      for (std::uint32_t j = 0; j < c_.position.size(); ++j) {
-        auto values = j != i ? of_pair(i, j, curve) : std::nullopt;
-        if (!values) continue;
-        if (const std::string what = curve.wrong(*values); !what.empty())
-          return fmt::format("{} at r = {:.6g}, of particles {} and {}", what, (*values)["r"],
-                             std::min(i, j), std::max(i, j));
-      }
-    return {};
+    return of_pairs(Curve(settings_, key, {"r"}),
+                    [](std::uint32_t, std::uint32_t, Values&) { return std::string(); });
+  }
+
+  std::string of_directions() {
+    if (c_.orientation.empty()) return {};
+    const auto axis = [&](std::uint32_t i) {
+      return rotate(c_.orientation[i], Vec3<double>{1, 0, 0});
+    };
+    return of_pairs(Curve(settings_, "energy", {"r", "cos_1", "cos_2", "cos_12"}),
+                    [&](std::uint32_t i, std::uint32_t j, Values& values) {
+                      const Vec3<double> to_i = between(i, j), u = axis(i), v = axis(j);
+                      const double r = length(to_i);
+                      values["cos_1"] = -dot(u, to_i) / r, values["cos_2"] = dot(v, to_i) / r;
+                      values["cos_12"] = dot(u, v);
+                      return fmt::format(", cos_1 = {:.6g}, cos_2 = {:.6g}, cos_12 = {:.6g}",
+                                         values["cos_1"], values["cos_2"], values["cos_12"]);
+                    });
   }
 
   /// The density as it is without a truncation, which makes it a little less.
@@ -131,14 +160,26 @@ class Search {
   }
 
  private:
+  /// `add(i, j, values)` adds what else the curve is a function of, and says it.
+  template <class Add>
+  std::string of_pairs(const Curve& curve, const Add& add) {
+    for (const std::uint32_t i : few_particles())
+      for (std::uint32_t j = 0; j < c_.position.size(); ++j) {
+        auto values = j != i ? of_pair(i, j, curve) : std::nullopt;
+        if (!values) continue;
+        const std::string more = add(i, j, *values);
+        if (const std::string what = curve.wrong(*values); !what.empty())
+          return fmt::format("{} at r = {:.6g}{}, of particles {} and {}", what, (*values)["r"],
+                             more, i, j);
+      }
+    return {};
+  }
+
   static double length(const Vec3<double>& v) { return std::sqrt(dot(v, v)); }
 
   /// From b to a, to the nearest image.
   Vec3<double> between(std::uint32_t a, std::uint32_t b) const {
-    Vec3<double> s = c_.box.fraction(c_.position[a]) - c_.box.fraction(c_.position[b]);
-    for (int axis = 0; axis < 3; ++axis)
-      if (c_.box.periodic[static_cast<std::size_t>(axis)]) s[axis] -= std::nearbyint(s[axis]);
-    return c_.box.point(s) - c_.box.origin;
+    return images_.nearest(c_.position[a] - c_.position[b]);
   }
 
   bool concerns(std::initializer_list<std::uint32_t> ids) const {
@@ -221,6 +262,7 @@ class Search {
 
   const Json& settings_;
   const Configuration& c_;
+  const Images<double> images_;
   std::optional<std::uint32_t> particle_;
   std::map<std::string, std::optional<std::vector<double>>> columns_;
   std::map<std::pair<std::string, std::string>, Json> pairs_;
@@ -235,6 +277,8 @@ std::string undefined_formula(const std::string& type, const Json& settings, con
     if (type == "pair_formula") return search.of_pairs();
     if (type == "bond_formula") return search.of_bonds();
     if (type == "angle_formula") return search.of_angles();
+    if (type == "dihedral_formula") return search.of_dihedrals();
+    if (type == "anisotropic_formula") return search.of_directions();
     if (type == "external_formula") return search.of_places();
     if (type == "many_body_formula") return search.of_densities();
   } catch (const nlohmann::json::exception&) {  // of what another text than "energy" says

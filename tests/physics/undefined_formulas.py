@@ -81,6 +81,42 @@ class UndefinedFormulas(JobCase):
         self.fails(job, r"step \d+: particle 0: .*: forces\[0\] \(external_formula\): the formula "
                         r"-f\*x \+ e\*log\(b - x\) is not a number \(NaN\) at x = 1\.\d+, y = 0", 3)
 
+    def test_a_bond_in_a_tilted_box(self):
+        """Its nearest image is not that of the rounded fractions."""
+        job = self.bond(1.2, self.FENE, k=30, R=2)
+        with open(self.path("start.data")) as data:
+            text = data.read().replace("-5 5", "-2 2").replace("zhi\n", "zhi\n2 0 0 xy xz yz\n")
+        with open(self.path("start.data"), "w") as out:
+            out.write(text.replace("1.2 0 0", "1.9 1.9 0"))
+        self.fails(job, r"at r = 2\.10238, of the bond of particles 0 and 1")
+
+    def test_a_dihedral(self):
+        """Of both signs, as those of the forces are."""
+        for height, phi in ((1, "1.5708"), (-1, "-1.5708")):
+            text = ("start\n\n4 atoms\n1 dihedrals\n1 atom types\n1 dihedral types\n\n"
+                    "-5 5 xlo xhi\n-5 5 ylo yhi\n-5 5 zlo zhi\n\nMasses\n\n1 1\n\n"
+                    "Atoms # bond\n\n1 1 1 0 1 0\n2 1 1 0 0 0\n3 1 1 1 0 0\n"
+                    f"4 1 1 1 0 {height}\n\nDihedrals\n\n1 1 1 2 3 4\n")
+            with open(self.path("start.data"), "w") as out:
+                out.write(text)
+            job = {"seed": 1, "system": {"type": "file", "path": self.path("start.data")},
+                   "forces": [{"type": "dihedral_formula", "energy": "k*sqrt(abs(phi) - 2)",
+                               "dihedrals": {"1": {"k": 1}}}],
+                   "observers": [{"type": "thermo", "stride": 1}], "stages": [md()]}
+            with self.subTest(phi):
+                self.fails(job, rf"sqrt\(abs\(phi\) - 2\) is not a number \(NaN\) at phi = {phi}, "
+                                r"of the dihedral angle of particles 0, 1, 2 and 3")
+
+    def test_directions(self):
+        job = {"seed": 1, "orientations": {"start": "aligned"},
+               "system": self.write_start((0, 0, 0), (1, 0, 0)),
+               "forces": [{"type": "anisotropic_formula",
+                           "energy": "e*log(1.2 - r - cos_12)*(1 + cos_1*cos_2)", "cutoff": 3,
+                           "pairs": [{"types": ["1", "1"], "e": 1}]}],
+               "observers": [{"type": "thermo", "stride": 1}], "stages": [md()]}
+        self.fails(job, r"is not a number \(NaN\) at r = 1, cos_1 = 1, cos_2 = -1, cos_12 = 1, of "
+                        r"particles 0 and 1")
+
     def test_a_particle_alone(self):
         job = {"seed": 1, "system": self.write_start((0, 0, 0), (1, 0, 0), (-4, 0, 0)),
                "forces": [{"type": "many_body_formula", "density": "(1 - r/d)^2",
