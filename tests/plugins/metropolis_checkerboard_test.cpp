@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 
+#include "engine/communicator/communicator.h"
 #include "plugins/metropolis/checkerboard.h"
 #include "plugins/metropolis/checkerboard_grid.h"
 #include "tests/devices.h"
