@@ -753,8 +753,9 @@ class Moves(JobCase):
             self.assertEqual(told, "y, a periodic axis without a wall" in done.stderr, done.stderr)
         drag = {"type": "dpd", "temperature": 1, "pairs": [
             {"types": ["A", "A"], "repulsion": 25, "gamma": 4.5}]}
-        self.refused(job(fluid, [drag], stage(10, hybrid={"timestep": 0.01})),
-                     r"\"hybrid\" expects potentials")
+        for moves in ({"hybrid": {"timestep": 0.01}}, {"translation": {"displacement": 0.1}}):
+            self.refused(job(fluid, [drag], stage(10, **moves)),
+                         r"has friction or noise, which have no energy: expected a potential")
         many = {"type": "many_body_formula", "density": "(1 - r/2)^2", "energy": "a*rho^2",
                 "cutoff": 2, "types": {"A": {"a": 1}}, "pairs": [{"types": ["A", "A"]}]}
         self.refused(job(fluid, [many], stage(10, hybrid={"timestep": 0.01}),
