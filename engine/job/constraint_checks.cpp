@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "engine/components/box_mover.h"
+#include "engine/components/decides_by_energies.h"
 #include "engine/components/force.h"
 #include "engine/components/integrator.h"
 #include "engine/components/observer.h"
@@ -22,7 +23,12 @@ void Job::check_constraints() {
     if (!integrator) continue;
     const std::string& path = settings_.stages[k].path;
     const auto* const md = dynamic_cast<const MdStage*>(stage);
-    if (!integrator->keeps_distances())
+    if (!integrator->keeps_distances() && dynamic_cast<const DecidesByEnergies*>(integrator))
+      report(path,
+             "makes trial moves, of which none keeps the distances of \"constraints\": expected a "
+             "stage md. For Monte Carlo of such molecules make them rigid with \"bodies\", which "
+             "\"molecule\" moves, or give the bonds a bond_harmonic, in a job of its own");
+    else if (!integrator->keeps_distances())
       report(path,
              "must have one integrator that keeps the distances of \"constraints\": "
              "velocity_verlet, bussi, nose_hoover, or langevin with the method baoab. To minimise "

@@ -567,8 +567,11 @@ void Job::check_bodies() {
     };
     if (!integrator->turns_particles())
       report(settings_.stages[k].path,
-             "must have an integrator that moves and turns rigid bodies: velocity_verlet, bussi, "
-             "nose_hoover, fire, langevin, brownian, active_brownian or run_and_tumble");
+             dynamic_cast<const DecidesByEnergies*>(integrator)
+                 ? "must have a move that moves and turns rigid bodies: expected \"molecule\""
+                 : "must have an integrator that moves and turns rigid bodies: velocity_verlet, "
+                   "bussi, nose_hoover, fire, langevin, brownian, active_brownian or "
+                   "run_and_tumble");
     box_changes |= integrator->box_mover() != nullptr || given("shear") || given("deform");
   }
   // Sites move in units of the edges after cells have been filled.

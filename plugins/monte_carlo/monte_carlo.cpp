@@ -213,8 +213,9 @@ std::string MonteCarlo::objection(const Force& force) const {
            "expects a potential without \"tail\"";
   if (dynamic_cast<const NoPotential*>(&force) != nullptr)
     return "has no potential, and energies decide on trials: expected forces that have one";
-  if (settings_.hybrid && force.traits().velocities)
-    return "has friction or noise, and no energy: \"hybrid\" expects potentials";
+  if (force.traits().velocities)
+    return "has friction or noise, which have no energy: expected a potential, as soft_dpd in "
+           "place of dpd";
   if (force.traits().torques && present_)
     return "depends on orientations, of which particles that come are given others: expected "
            "other forces beside a \"reservoir\"";

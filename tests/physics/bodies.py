@@ -807,7 +807,7 @@ class Bodies(JobCase):
         trials = job(DIMER, NVE, stages=[{**self.trials(), "translation": {"displacement": 0.1}}])
         self.refused(trials, "translation: would move single particles, and all belong to rigid")
         del trials["stages"][0]["molecule"]
-        self.refused(trials, "must have an integrator that moves and turns rigid bodies")
+        self.refused(trials, 'must have a move that moves and turns rigid bodies: .* "molecule"')
 
 
 unittest.main(argv=["bodies", *__import__("sys").argv[2:]])

@@ -478,7 +478,8 @@ class Constraints(JobCase):
                   "stages": [{"type": "md", "steps": 5, "integrators": [
                       {"group": "a", **NVE}, {"group": "b", **NVE}]}]}, "must have one integrator"),
                 ({"stages": [{"type": "monte_carlo", "sweeps": 5, "temperature": 1,
-                              "translation": {"displacement": 0.1}}]}, "must have one integrator")):
+                              "translation": {"displacement": 0.1}}]},
+                 "makes trial moves, of which none keeps")):
             with self.subTest(str(change)):
                 self.refused({**good, **change}, pattern)
         # On a line the third distance follows from the others.

@@ -312,6 +312,53 @@ class Moves(JobCase):
                 zip(numpy.array_split(factor, 10), numpy.array_split(v, 10))]
         self.close((numpy.mean(each), numpy.std(each, ddof=1) / math.sqrt(10)), -0.5601, 0.01)
 
+    def test_the_volume_of_dynamics(self):
+        """Volume and energy are those of a barostat of dynamics at the same pressure."""
+        pairs = {"type": "lennard_jones", "cutoff": 2.5, "truncation": "force_shift", "pairs": PAIR}
+        fluid = {"type": "lattice", "structure": "fcc", "density": 0.75, "cells": [4] * 3}
+        pressure = {"pressure": 2.0, "tau": 1}
+        bath = {"type": "bussi", "timestep": 0.005, "temperature": 1.2, "tau": 0.2}
+        found = []
+        for one, stride in ((stage(2500, 1.2, translation={"displacement": 0.15},
+                                   barostat={**pressure, "stride": 1}), 5),
+                            ({"type": "md", "steps": 25000,
+                              "integrator": {**bath, "barostat": pressure}}, 50)):
+            self.run_job(job(fluid, [pairs], one, stride=stride, velocity={"temperature": 1.2}))
+            found.append([mean_and_error(self.column(name)[100:] / 256, 10)
+                          for name in ("volume", "potential_energy")])
+        for (one, error), (other, its) in zip(*found):
+            self.assertLess(error, 0.01 * abs(one))
+            self.close((one, math.hypot(error, its)), other)
+
+    def test_two_in_a_tilted_plane(self):
+        """Two particles that attract each other, or one of them, which moves, in a tilted box of
+        two dimensions; and insertions beside one: against integrals."""
+        kt, area, strength = 0.8, 7 * 6.5, 2.5
+        attract = {"type": "gaussian_core", "cutoff": 2.0, "pairs": [
+            {"types": ["A", "A"], "epsilon": -strength, "sigma": 0.8}]}
+        r = (numpy.arange(20000) + 0.5) * 2 / 20000
+        energy = -strength * numpy.exp(-r ** 2 / 0.64)
+        shell = 2 * math.pi * r * 2 / 20000
+        weight = shell * numpy.exp(-energy / kt)
+        excess = (weight - shell).sum()
+
+        def plane(number):
+            return {"type": "parts", "box": [7, 6.5, 1], "tilts": [2, 0, 0], "dimension": 2,
+                    "parts": [{"type": "random", "particles": {"A": number}}]}
+        single, trajectories = {"displacement": 1.5}, {"timestep": 0.12, "steps": 12}
+        for moves, sweeps in (({"translation": {**single, "trials": 3}, "group": "one"}, 12000),
+                              ({"translation": single}, 12000), ({"hybrid": trajectories}, 6000),
+                              ({"hybrid": trajectories, "group": "one"}, 6000)):
+            self.run_job(job(plane(2), [attract], stage(sweeps, kt, **moves), stride=2,
+                             groups={"one": {"ids": [1]}}), threads="1")
+            self.close(mean_and_error(self.column("potential_energy")[100:]),
+                       (weight * energy).sum() / (area + excess))
+        self.run_job(job(plane(1), [attract], stage(500, kt, translation=single),
+                         observers=[{"type": "widom", "stride": 1, "insertions": 500}]),
+                     threads="1")
+        self.close(mean_and_error(self.column("boltzmann_factor", file="widom.h5")[1:]),
+                   1 + excess / area)
+
     # -- trajectories ------------------------------------------------------------------------------
 
     def test_trajectories_in_a_trap(self):
@@ -753,8 +800,9 @@ class Moves(JobCase):
             self.assertEqual(told, "y, a periodic axis without a wall" in done.stderr, done.stderr)
         drag = {"type": "dpd", "temperature": 1, "pairs": [
             {"types": ["A", "A"], "repulsion": 25, "gamma": 4.5}]}
-        self.refused(job(fluid, [drag], stage(10, hybrid={"timestep": 0.01})),
-                     r"\"hybrid\" expects potentials")
+        for moves in ({"hybrid": {"timestep": 0.01}}, {"translation": {"displacement": 0.1}}):
+            self.refused(job(fluid, [drag], stage(10, **moves)),
+                         r"has friction or noise, which have no energy: expected a potential")
         many = {"type": "many_body_formula", "density": "(1 - r/2)^2", "energy": "a*rho^2",
                 "cutoff": 2, "types": {"A": {"a": 1}}, "pairs": [{"types": ["A", "A"]}]}
         self.refused(job(fluid, [many], stage(10, hybrid={"timestep": 0.01}),
