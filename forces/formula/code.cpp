@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <set>
 
 #include "engine/base/error.h"
@@ -69,6 +70,59 @@ std::string host_term(const Term& term) {
                 ? " * " + host_atom(*f.atom)
                 : fmt::format(" * std::pow({}, {})", host_atom(*f.atom), literal(f.exponent));
   return code;
+}
+
+/// A power of r and another variable: what is subtracted from it loses no more digits when both are
+/// multiplied by something first.
+bool is_product(const Term& term) {
+  const auto is_r = [](const Factor& f) {
+    return f.atom->kind == Atom::Kind::variable && f.atom->name == "r";
+  };
+  const bool power = std::ranges::any_of(
+      term.factors, [&](const Factor& f) { return is_r(f) && std::abs(f.exponent) >= 2; });
+  return power && std::ranges::any_of(term.factors, [&](const Factor& f) {
+           return !is_r(f) && has_variables(*f.atom);
+         });
+}
+
+/// Terms of which none is a multiple of a sum of such products: numbers, parameters and powers of r
+/// come together in each.
+std::vector<Term> multiplied_out(const Expression& e) {
+  const auto alone = [](Term term) {
+    return std::make_shared<const Sum>(Sum{{std::move(term)}, ""});
+  };
+  std::vector<Term> terms;
+  for (const Term& term : e->terms) {
+    const auto sum = std::ranges::find_if(term.factors, [](const Factor& f) {
+      return f.atom->kind == Atom::Kind::sum && f.exponent == 1 &&
+             std::ranges::all_of(f.atom->arguments[0]->terms, is_product);
+    });
+    if (sum == term.factors.end()) {
+      terms.push_back(term);
+      continue;
+    }
+    Term rest = term;
+    rest.factors.erase(rest.factors.begin() + (sum - term.factors.begin()));
+    for (const Term& inner : sum->atom->arguments[0]->terms)
+      terms.push_back(multiply(alone(rest), alone(inner))->terms.at(0));
+  }
+  return terms;
+}
+
+/// Divides b by a, where each factor of a is in b with a power at least as far from 0.
+std::optional<std::vector<Factor>> divided(const std::vector<Factor>& b,
+                                           const std::vector<Factor>& a) {
+  std::vector<Factor> rest = b;
+  for (const Factor& f : a) {
+    const auto same = std::ranges::find_if(
+        rest, [&](const Factor& other) { return other.atom->key == f.atom->key; });
+    if (same == rest.end() || same->exponent * f.exponent < 0 ||
+        std::abs(same->exponent) < std::abs(f.exponent))
+      return std::nullopt;
+    same->exponent -= f.exponent;
+    if (same->exponent == 0) rest.erase(same);
+  }
+  return rest;
 }
 
 }  // namespace
@@ -167,15 +221,61 @@ std::string Code::atom(const Atom& a) {
 
 std::string Code::factor(const Factor& f) { return power(atom(*f.atom), f.exponent); }
 
+/// Horner's rule for what is not a power of r: a s^6 + b s^12 is (a + b s^6) s^6.
+void Code::nest(std::vector<Group>& groups) {
+  const std::vector<Group> whole = groups;
+  for (std::size_t k = 0; k < groups.size(); ++k)
+    for (std::size_t m = 0; m < groups.size(); ++m) {
+      if (m == k || whole[m].factors.empty()) continue;
+      const auto rest = divided(whole[k].factors, whole[m].factors);
+      // The nearest of those that divide it: the one that most of them divide.
+      if (rest &&
+          (!groups[k].within || divided(whole[m].factors, whole[*groups[k].within].factors))) {
+        groups[k].within = m;
+        groups[k].factors = *rest;
+      }
+    }
+}
+
+std::string Code::sum_of_powers(const Group& group) {
+  std::vector<Power> powers;
+  for (const auto& [exponent, number] : group.numbers)
+    if (group.host.count(exponent) == 0)
+      powers.push_back({exponent, fmt::format("T({})", literal(number))});
+  for (const auto& [exponent, products] : group.host) {
+    std::string host;
+    for (const std::string& product : products) host += (host.empty() ? "" : " + ") + product;
+    if (const auto n = group.numbers.find(exponent); n != group.numbers.end())
+      host += " + " + literal(n->second);
+    powers.push_back({exponent, coefficient(host)});
+  }
+  // Powers of one sign make one chain; those of the other sign another.
+  std::vector<Power> up, down;
+  for (const Power& p : powers) (p.exponent > 0 ? up : down).push_back(p);
+  std::string code;
+  for (auto* side : {&down, &up}) {
+    if (side->empty()) continue;
+    const std::string part = sum_of_powers(*side);
+    code = code.empty() ? part : statement(fmt::format("{} + {}", code, part));
+  }
+  return code;
+}
+
+std::string Code::value(const std::vector<Group>& groups, std::size_t k) {
+  std::string code = sum_of_powers(groups[k]);
+  for (std::size_t m = 0; m < groups.size(); ++m)
+    if (groups[m].within == k) code = statement(fmt::format("{} + {}", code, value(groups, m)));
+  for (const Factor& f : groups[k].factors) {
+    const std::string value_of_factor = factor(f);
+    code = code == "T(1.0)" ? value_of_factor
+                            : statement(fmt::format("{} * {}", code, value_of_factor));
+  }
+  return code;
+}
+
 std::string Code::value(const Expression& e) {
-  // By what they share but the power of r; what parameters and numbers make is one coefficient.
-  struct Group {
-    std::vector<Factor> factors;
-    std::map<double, std::vector<std::string>> host;  // by the power of r: sums of products
-    std::map<double, double> numbers;                 // where there are no parameters
-  };
-  std::map<std::string, Group> groups;
-  for (const Term& term : e->terms) {
+  std::map<std::string, Group> by_key;
+  for (const Term& term : multiplied_out(e)) {
     Term host{term.number, {}};
     std::vector<Factor> own;
     double of_r = 0;
@@ -190,40 +290,20 @@ std::string Code::value(const Expression& e) {
         key += fmt::format("{}^{:a}*", f.atom->key, f.exponent);
       }
     }
-    Group& group = groups[key];
+    Group& group = by_key[key];
     group.factors = own;
     if (host.factors.empty())
       group.numbers[of_r] += host.number;
     else
       group.host[of_r].push_back(host_term(host));
   }
+  std::vector<Group> groups;
+  for (auto& [key, group] : by_key) groups.push_back(std::move(group));
+  nest(groups);
   std::string total;
-  for (auto& [key, group] : groups) {
-    std::vector<Power> powers;
-    for (const auto& [exponent, number] : group.numbers)
-      if (group.host.count(exponent) == 0)
-        powers.push_back({exponent, fmt::format("T({})", literal(number))});
-    for (const auto& [exponent, products] : group.host) {
-      std::string host;
-      for (const std::string& product : products) host += (host.empty() ? "" : " + ") + product;
-      if (const auto n = group.numbers.find(exponent); n != group.numbers.end())
-        host += " + " + literal(n->second);
-      powers.push_back({exponent, coefficient(host)});
-    }
-    // Powers of one sign make one chain; those of the other sign another.
-    std::vector<Power> up, down;
-    for (const Power& p : powers) (p.exponent > 0 ? up : down).push_back(p);
-    std::string code;
-    for (auto* side : {&down, &up}) {
-      if (side->empty()) continue;
-      const std::string part = sum_of_powers(*side);
-      code = code.empty() ? part : statement(fmt::format("{} + {}", code, part));
-    }
-    for (const Factor& f : group.factors) {
-      const std::string value_of_factor = factor(f);
-      code = code == "T(1.0)" ? value_of_factor
-                              : statement(fmt::format("{} * {}", code, value_of_factor));
-    }
+  for (std::size_t k = 0; k < groups.size(); ++k) {
+    if (groups[k].within) continue;
+    const std::string code = value(groups, k);
     total = total.empty() ? code : statement(fmt::format("{} + {}", total, code));
   }
   return total.empty() ? "T(0)" : total;

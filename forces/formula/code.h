@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,9 +38,20 @@ class Code {
     double exponent;     // of r
     std::string factor;  // C++
   };
+  /// What has the same factors but for the power of r; what parameters and numbers make is one
+  /// coefficient.
+  struct Group {
+    std::vector<Factor> factors;
+    std::map<double, std::vector<std::string>> host;  // by the power of r: sums of products
+    std::map<double, double> numbers;                 // where there are no parameters
+    std::optional<std::size_t> within;  // the group whose factors this one is multiplied by, too
+  };
+  static void nest(std::vector<Group>& groups);
   std::string statement(const std::string& expression);
   std::string coefficient(const std::string& host);
   std::string sum_of_powers(std::vector<Power> powers);
+  std::string sum_of_powers(const Group& group);
+  std::string value(const std::vector<Group>& groups, std::size_t k);
   std::string factor(const Factor& f);
   std::string atom(const Atom& a);
   std::string power(const std::string& base, double exponent);

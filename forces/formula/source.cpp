@@ -355,7 +355,10 @@ std::string plugin_source(const Request& request, const Formula& formula, const 
     const Expression minus = multiply(number(-1), derivative(formula.value, v));
     forces.push_back(over_r ? multiply(minus, power(variable("r"), number(-1))) : minus);
   }
-  Code code(kind.code, kind.radial);
+  // What is subtracted for each pair takes a root already; its inverse gives the inverse square.
+  const bool root = !request.attributes.empty() && request.type == "pair_formula" &&
+                    (request.truncation == "force_shift" || request.truncation == "switch");
+  Code code(kind.code, kind.radial, root);
   const auto write = [&] {
     std::string force;
     for (const Expression& f : forces) force += (force.empty() ? "" : ", ") + code.value(f);

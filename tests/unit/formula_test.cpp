@@ -2,6 +2,7 @@
 // of mistakes. Forces from formulas: tests/physics/registry_forces_test.cpp.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -141,6 +142,21 @@ TEST(Formula, EvenPowersNeedNoRoot) {
   EXPECT_EQ(source("4*e*((s/r)^12 - (s/r)^6)").find("Distance"), std::string::npos);
   EXPECT_EQ(source("e*(s/r)^n").find("Distance"), std::string::npos);
   EXPECT_NE(source("exp(-r)").find("Distance"), std::string::npos);
+}
+
+/// How often the code of a pair multiplies; s is an attribute.
+long products_of(const char* text) {
+  const Request request{"pair_formula", text, "cut", {}, {"s"}};
+  const std::string source = plugin_source(request, parse(text, variables_of(request)), "x");
+  const std::size_t from = source.find("evaluate("), to = source.find("return {t", from);
+  return std::ranges::count(source.substr(from, to - from), '*');
+}
+
+TEST(Formula, PowersOfAttributesFollowHornersRule) {
+  // 0.5 s_1 + 0.5 s_2, s to the 3rd and 6th, r to -2, -6, -8, -12 and -14, and for force and energy
+  // (A + B s^6) s^6 with numbers, parameters and powers of r in A and B.
+  EXPECT_LE(products_of("4*epsilon*((x/r)^12 - (x/r)^6); x = (s_1 + s_2)/2"), 18);
+  EXPECT_LE(products_of("4*epsilon*(x^12/r^12 - x^6/r^6); x = s_1*s_2"), 23);
 }
 
 TEST(Formula, MistakesAreShownWhereTheyAre) {
