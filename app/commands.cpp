@@ -86,14 +86,40 @@ double parse_duration(const std::string& text) {
 
 namespace {
 
+/// Where the program is given its words, several assignments may follow one --set: a word after an
+/// assignment that is one as well, and no file (a job may be "a=1.json").
+std::vector<const char*> with_every_set(int argc, const char* const* argv) {
+  static constexpr const char* option = "--set";
+  const auto assigns = [](const std::string& word) {
+    std::error_code ignored;
+    return word.find('=') != std::string::npos && !word.starts_with('-') &&
+           !std::filesystem::exists(word, ignored);
+  };
+  std::vector<const char*> words;
+  bool follows = false;  // this word an assignment
+  for (int k = 0; k < argc; ++k) {
+    const std::string word = argv[k];
+    const bool named = k > 0 && argv[k - 1] == std::string(option);
+    if (follows && !named && assigns(word)) words.push_back(option);
+    follows = named || word.starts_with("--set=") || (follows && assigns(word));
+    words.push_back(argv[k]);
+  }
+  return words;
+}
+
+void add_sets(CLI::App& app, RunArguments& a) {
+  app.add_option("--set", a.sets,
+                 "change values of the job: path=value; an index equal to the length of a list "
+                 "appends to it")
+      ->type_name("PATH=VALUE")
+      ->allow_extra_args(false);
+}
+
 void add_run_options(CLI::App& app, RunArguments& a) {
   app.add_option("--device", a.device, "auto, cpu, cuda or cuda:N");
   app.add_option("--threads", a.threads, "threads on the CPU (default: all cores)")
       ->check(CLI::Range(1, Threads::most));
-  app.add_option("--set", a.sets,
-                 "change a value of the job: path=value; an index equal to the length of a list "
-                 "appends to it")
-      ->allow_extra_args(false);
+  add_sets(app, a);
   app.add_option("--output-dir", a.output_directory, "folder for output files");
   app.add_option("--time-limit", a.time_limit,
                  "stop after this wall time, with a checkpoint: 3600, 30m, 1h30m");
@@ -284,11 +310,7 @@ void add_jobs(CLI::App& app, RunArguments& arguments) {
   auto* validate =
       app.add_subcommand("validate", "check a job and its input files without running");
   validate->add_option("JOB", arguments.file, "job file")->required();
-  validate
-      ->add_option("--set", arguments.sets,
-                   "change a value of the job: path=value; an index equal to the length of a list "
-                   "appends to it")
-      ->allow_extra_args(false);
+  add_sets(*validate, arguments);
   validate->add_option("--threads", arguments.threads, "threads on the CPU (default: all cores)")
       ->check(CLI::Range(1, Threads::most));
   validate->add_option("--output-dir", arguments.output_directory, "folder for output files");
@@ -301,8 +323,7 @@ void add_jobs(CLI::App& app, RunArguments& arguments) {
   auto* show = app.add_subcommand(
       "show", "print a job as strict JSON, without comments and with --set applied");
   show->add_option("JOB", arguments.file, "job file")->required();
-  show->add_option("--set", arguments.sets, "change a value of the job: path=value")
-      ->allow_extra_args(false);
+  add_sets(*show, arguments);
   show->callback([&arguments] { show_command(arguments); });
 }
 
@@ -374,7 +395,8 @@ Outcome run_command_line(int argc, char** argv) {
   };
   try {
     check_command(app, argc > 1 ? argv[1] : "");
-    app.parse(argc, argv);
+    const std::vector<const char*> words = with_every_set(argc, argv);
+    app.parse(int(words.size()), words.data());
     return {};
   } catch (const CLI::ParseError& e) {
     std::ostringstream what;

@@ -63,7 +63,8 @@ const char* const formula_text =
                   step(x) (1 from 0 on)  min(a, b)  max(a, b)  pow(a, b)
                   if(condition, then, else)
                   where they get what is no number (NaN), as log(-1), none of them is one; a run
-                  ends there, and says where
+                  ends there, and says where. So is sqrt(x)^2 where x is negative; what is
+                  multiplied by the number 0, or subtracted from itself, is 0
       number      pi
       definitions follow the formula: "4*epsilon*(x^12 - x^6); x = sigma/r"
       attributes  numbers of each particle ("attributes" of the job; charge, diameter, mass), where

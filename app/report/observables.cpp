@@ -43,7 +43,8 @@ class Observables {
   }
 
   Json page() {
-    Json series = Json::array(), curves = Json::array(), results = Json::array();
+    Json series = Json::array(), curves = Json::array(), results = Json::array(),
+         no_numbers = Json::array();
     for (const auto& [name, shape] : shapes_) {
       if (shape[0] == 0 || is_axis(name) || is_error(name)) continue;
       const std::size_t width = width_of(shape);
@@ -51,8 +52,8 @@ class Observables {
         curves.push_back(curve(name));
       else if (width == 1 && (adds_up_ || lags() > 0))
         results.push_back(result(name));
-      else if (Json one = this->series(name); !one["lines"].empty())
-        series.push_back(std::move(one));
+      else
+        add_series(name, series, no_numbers);
     }
     return {{"clock", {{"name", counts_ ? "step" : "time"}, {"unit", time_unit_}}},
             {"rows", std::int64_t(steps_.size())},
@@ -61,6 +62,7 @@ class Observables {
             {"stride", steps_.size() > 1 ? steps_.back() - steps_[steps_.size() - 2] : 0},
             {"marks", marks()},
             {"series", series},
+            {"no_numbers", no_numbers},
             {"curves", curves},
             {"results", results}};
   }
@@ -166,12 +168,21 @@ class Observables {
             {"verdict", s.verdict}};
   }
 
+  /// `no_numbers`: gets how many rows of it are left out, since they are no numbers.
+  void add_series(const std::string& name, Json& series, Json& no_numbers) const {
+    Json one = this->series(name);
+    std::int64_t most = 0;
+    for (const Json& count : one["left_out"]) most = std::max(most, count.get<std::int64_t>());
+    if (most > 0) no_numbers.push_back({{"name", name}, {"rows", most}});
+    if (!one["lines"].empty()) series.push_back(std::move(one));
+  }
+
   Json series(const std::string& name) const {
     const io::Node node = value(name);
     const std::vector<double> all = io::read_reals(node);
     const std::size_t width = width_of(shapes_.at(name));
     const auto names = labels(width);
-    Json lines = Json::array();
+    Json lines = Json::array(), left_out = Json::array();  // of each component: rows
     for (std::size_t c = 0; c < width; ++c) {
       std::vector<double> y;
       for (std::size_t t = 0; t < steps_.size() && t * width + c < all.size(); ++t)
@@ -180,6 +191,7 @@ class Observables {
       std::vector<double> x, known;
       for (std::size_t t = 0; t < y.size(); ++t)
         if (std::isfinite(y[t])) x.push_back(times_[t]), known.push_back(y[t]);
+      left_out.push_back(y.size() - known.size());
       if (known.empty()) continue;
       const bool whole = std::all_of(y.begin() + std::ptrdiff_t(std::min(first_, y.size())),
                                      y.end(), [](double v) { return std::isfinite(v); });
@@ -194,7 +206,11 @@ class Observables {
       lines.back()["statistics"] =
           name.ends_with("_since_start") || !whole ? Json() : statistics_of(y);
     }
-    return {{"name", name}, {"unit", unit_of(node)}, {"stage", stage_}, {"lines", lines}};
+    return {{"name", name},
+            {"unit", unit_of(node)},
+            {"stage", stage_},
+            {"lines", lines},
+            {"left_out", left_out}};
   }
 
   /// Means over the rows of the last stage, with their standard errors.

@@ -64,17 +64,98 @@ Expression as_atom(const Expression& sum, double exponent = 1) {
   return of_atom({Atom::Kind::sum, "", {sum}, ""}, exponent);
 }
 
+bool is_call(const Atom& atom, const char* function) {
+  return atom.kind == Atom::Kind::call && atom.name == function;
+}
+
+bool is_r(const Atom& atom) { return atom.kind == Atom::Kind::variable && atom.name == "r"; }
+
+bool is_integer(double x) { return x == std::floor(x) && std::abs(x) < 1e6; }
+
+bool is_one(const Expression& e) {
+  return e->terms.size() == 1 && e->terms[0].factors.empty() && e->terms[0].number == 1;
+}
+
+/// One factor and no number before it.
+bool is_factor(const Sum& sum) {
+  return sum.terms.size() == 1 && sum.terms[0].factors.size() == 1 && sum.terms[0].number == 1;
+}
+
+/// Nowhere negative, be it a number everywhere or not.
+bool is_never_negative(const Atom& atom) {
+  if (is_r(atom)) return true;
+  if (atom.kind == Atom::Kind::call) {
+    static const std::set<std::string> not_negative{"exp",  "erfc", "abs", "cosh",
+                                                    "step", "less", "acos"};
+    return not_negative.contains(atom.name);
+  }
+  if (atom.kind != Atom::Kind::sum) return false;
+  return std::ranges::all_of(atom.arguments[0]->terms, [](const Term& term) {
+    return term.number > 0 && std::ranges::all_of(term.factors, [](const Factor& f) {
+             return !is_integer(f.exponent) || std::fmod(f.exponent, 2) == 0 ||
+                    is_never_negative(*f.atom);
+           });
+  });
+}
+
+/// What stays of sqrt(x) where its square has become x: if(step(x), 1, sqrt(x)), the number 1 where
+/// x is not negative, and no number elsewhere.
+Factor has_root(const Factor& f) {
+  const Expression x = make({{1, {{f.atom, 1}}}}), root = make({{1, {{f.atom, 0.5}}}});
+  const Expression chosen = of_atom({Atom::Kind::call, "step", {x}, ""});
+  return of_atom({Atom::Kind::call, "if", {chosen, make({{1, {}}}), root}, ""})
+      ->terms[0]
+      .factors[0];
+}
+
+/// Of has_root(): any power of it is what it is, and its derivative is 0.
+bool is_has_root(const Atom& atom) {
+  if (!is_call(atom, "if") || !is_one(atom.arguments[1])) return false;
+  const Sum &chosen = *atom.arguments[0], &root = *atom.arguments[2];
+  return is_factor(root) && root.terms[0].factors[0].exponent == 0.5 && is_factor(chosen) &&
+         is_call(*chosen.terms[0].factors[0].atom, "step") &&
+         has_root(root.terms[0].factors[0]).atom->key == atom.key;
+}
+
+/// Takes to the power p, or multiplies by a factor of the same atom: a root that comes to a whole
+/// power goes on to ask for a number that has one.
+class Factors {
+ public:
+  void add(const Factor& f) {
+    const auto [it, inserted] = factors_.try_emplace(f.atom->key, f);
+    if (inserted || is_has_root(*f.atom)) return;
+    const bool root = !is_integer(it->second.exponent) || !is_integer(f.exponent);
+    it->second.exponent += f.exponent;
+    if (root) check(it->second);
+  }
+  void add(Factor f, double power) {
+    if (is_has_root(*f.atom)) return add(f);  // 1 to any power
+    const bool root = !is_integer(f.exponent);
+    f.exponent *= power;
+    add(f);
+    if (root) check(f);
+  }
+  /// In the order of their keys, without those of the exponent 0.
+  std::vector<Factor> list() const {
+    std::vector<Factor> all;
+    for (const auto& [key, f] : factors_)
+      if (f.exponent != 0) all.push_back(f);
+    return all;
+  }
+
+ private:
+  void check(const Factor& f) {
+    if (is_integer(f.exponent) && !is_never_negative(*f.atom)) add(has_root(f));
+  }
+
+  std::map<std::string, Factor> factors_;
+};
+
 Term multiplied(const Term& a, const Term& b) {
-  std::map<std::string, Factor> factors;
+  Factors factors;
   for (const Term* term : {&a, &b})
-    for (const Factor& f : term->factors) {
-      const auto [it, inserted] = factors.try_emplace(f.atom->key, f);
-      if (!inserted) it->second.exponent += f.exponent;
-    }
-  Term product{a.number * b.number, {}};
-  for (const auto& [key, f] : factors)
-    if (f.exponent != 0) product.factors.push_back(f);
-  return product;
+    for (const Factor& f : term->factors) factors.add(f);
+  return {a.number * b.number, factors.list()};
 }
 
 bool has_factor(const Term& term, const Atom& atom) {
@@ -94,8 +175,6 @@ bool is_number(const Expression& e) {
 }
 double value_of(const Expression& e) { return e->terms.empty() ? 0 : e->terms[0].number; }
 
-bool is_r(const Atom& atom) { return atom.kind == Atom::Kind::variable && atom.name == "r"; }
-
 /// A product of positive numbers, as long as its parameters are; where they are not, its logarithm
 /// is a number nowhere.
 bool is_positive(const Expression& e) {
@@ -105,8 +184,6 @@ bool is_positive(const Expression& e) {
                   (f.atom->kind == Atom::Kind::call && f.atom->name == "exp");
          });
 }
-
-bool is_integer(double x) { return x == std::floor(x) && std::abs(x) < 1e6; }
 
 /// The power of r in all terms of a sum, as far as they have one in common; 0: none.
 double common_power_of_r(const Sum& sum) {
@@ -136,9 +213,9 @@ Expression power(const Expression& base, double p) {
   }
   const Term& term = base->terms[0];
   if (is_integer(p)) {
-    Term result{std::pow(term.number, p), term.factors};
-    for (Factor& f : result.factors) f.exponent *= p;
-    return make({result});
+    Factors factors;
+    for (const Factor& f : term.factors) factors.add(f, p);
+    return make({{std::pow(term.number, p), factors.list()}});
   }
   // Of a product only positive factors have a root of their own.
   if (term.number > 0 && term.factors.size() == 1 &&
@@ -266,6 +343,7 @@ Expression derivative(const Atom& atom, const std::string& by) {
   const auto& x = atom.arguments;
   const auto d = [&](std::size_t k) { return derivative(x[k], by); };
   if (atom.name == "less") return number(0);
+  if (is_has_root(atom)) return number(0);
   if (atom.name == "if") return call("if", {x[0], d(1), d(2)});
   if (atom.name == "min") return call("if", {call("less", {x[0], x[1]}), d(0), d(1)});
   if (atom.name == "max") return call("if", {call("less", {x[0], x[1]}), d(1), d(0)});

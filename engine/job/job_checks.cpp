@@ -188,9 +188,42 @@ void find_long_ramps(const Json& settings, const std::string& path, std::int64_t
                    ends.empty() ? "" : ", " + ends, ramp->get<std::int64_t>()));
 }
 
+/// Ramps of the stage that is running whose numbers are others than in the checkpoint, or that are
+/// new: the path of each. What is said of one that is not there: null.
+void find_changed_ramps(const Json& before, const Json& after, const std::string& path,
+                        const std::function<void(const std::string&)>& changed) {
+  const auto part = [](const Json& of, const auto& key) {
+    return of.is_object() ? of.value(key, Json()) : Json();
+  };
+  if (before.is_array() && after.is_array())
+    for (std::size_t k = 0; k < std::min(before.size(), after.size()); ++k)
+      find_changed_ramps(before[k], after[k], join_path(path, k), changed);
+  if (!after.is_object()) return;
+  for (const auto& [key, value] : after.items())
+    if (value.is_structured())
+      find_changed_ramps(part(before, key), value, join_path(path, key), changed);
+  if (part(before, "ramp_steps").is_null() && part(after, "ramp_steps").is_null()) return;
+  const bool other = std::ranges::any_of(
+      std::array{"temperature", "final_temperature", "pressure", "final_pressure", "ramp_steps"},
+      [&](const char* key) { return part(before, key) != part(after, key); });
+  if (other) changed(path);
+}
+
 }  // namespace
 
 void Job::check_ramps() {
+  if (!options_.continued_job.empty()) {
+    const std::string path = join_path("stages", options_.complete_stages);
+    Json before = Json::parse(options_.continued_job, nullptr, true, true), after = file_.value();
+    const Json *was = at_path(before, path), *now = at_path(after, path);
+    if (was && now)
+      find_changed_ramps(*was, *now, path, [this](const std::string& where) {
+        warn(where,
+             "the ramp is that of a stage which has begun: it takes its new numbers from the "
+             "beginning of the stage on, and jumps to where it would be by now; to go on from "
+             "the present value, end this stage (steps) and add one with its own ramp");
+      });
+  }
   for (std::size_t k = 0; k < settings_.stages.size(); ++k) {
     const Json stage = record_component(settings_.stages[k]);
     if (!stage.is_object()) continue;  // it was wrong, which has been said

@@ -63,6 +63,8 @@ def main(arguments):
             out.write(text)
     for line, reason in result.not_understood:
         print(f"{line}: not understood: {line.text}  [{reason}]", file=sys.stderr)
+    if not written:
+        return 2
     for line, reason in result.changed:
         print(f"{line}: near: {line.text}  [{reason}]", file=sys.stderr)
     for path in (*written, *result.data):

@@ -499,7 +499,7 @@ def test_styles_that_no_particle_has(tmp_path):
         "fix 1", "angle_coeff 6 dipole 1 2\npair_coeff 2 2 lj/cut 1 1\nfix 1")).not_understood
     said = [why for _, why in job_of(tmp_path, text.replace("5 fourier/simple 20 1.0", "5 dipole 1")
                                      .replace("* 2 sw", "* * sw")).not_understood]
-    assert said == ["pair_style sw", "angle_style dipole"]
+    assert [why.split(":")[0] for why in said] == ["pair_style sw", "angle_style dipole"]
 
 
 @pytest.mark.parametrize("mixed", [False, True])

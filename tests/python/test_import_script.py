@@ -5,6 +5,9 @@ import pytest
 from lammps_fields import BONDED, FIVE_IN_A_ROW, LIQUID, TEMPLATES
 from test_import_lammps import job_of
 
+import perrin
+from perrin.import_command import main
+
 SPACING = (4 / 0.8) ** (1 / 3)  # of LIQUID's lattice; its box has four of them along each edge
 
 
@@ -434,3 +437,44 @@ def test_sections_of_fixes(tmp_path):
     assert [float(row.split()[1]) for row in rows[:4]] == [1, 2, 3, 4]
     assert told(job_of(tmp_path, WITH_SECTIONS % " fix cmap NULL Molecules")) == [
         "the section Molecules of the fix cmap"]
+
+
+def test_units_that_are_not_translated_make_no_job(tmp_path):
+    """Lengths of 1e-10 would be those of a job in reduced units."""
+    (tmp_path / "in.si").write_text(liquid("").replace("units lj", "units si"))
+    result = perrin.lammps.convert(str(tmp_path / "in.si"), "job", str(tmp_path))
+    assert told(result) == ["units si: lj, real and metal are translated; no job is written"]
+    assert not result.texts and str(result.not_understood[0][0]).endswith(":1")
+    assert main(["lammps", str(tmp_path / "in.si"), "-o", str(tmp_path / "job.json")]) == 2
+    assert not (tmp_path / "job.json").exists()
+
+
+def test_groups_that_are_not_there(tmp_path):
+    """The line that names one is listed; the run after it is translated."""
+    result = job_of(tmp_path, liquid("fix 2 nosuch langevin 1 1 1 3\nfix 3 nosuch setforce 0 0 0"))
+    assert [line.text.split()[1] for line, _ in result.not_understood] == ["2", "3"]
+    assert told(result) == ["the group nosuch is not known"] * 2
+    assert [stage["steps"] for stage in result.job["stages"]] == [40]
+
+
+@pytest.mark.parametrize("line, said", [
+    ("run", "words are missing"), ("timestep abc", "expected a number, got 'abc'"),
+    ("fix 2 all wall/lj93 zlo -1 1 1", "words are missing"),
+    ("pair_style sw", "functions of Python"), ("pair_style eam/alloy", "many_body_formula"),
+    ("pair_style gran/hooke 1 1 1 1 1 1", "granular"), ("pair_style zbl/x 1", "pair_formula"),
+    ("region s sphere 2 2 2 9\nfix 2 all wall/region s lj93 1 1 2.5", "external_formula"),
+    ("fix 2 all heat 1 1.0", "a job has none")])
+def test_what_is_said_of_a_line(tmp_path, line, said):
+    """No style without counterpart is left out in silence, and none with Python's own words."""
+    text = f"{line}\npair_coeff * * x" if line.startswith("pair_style") else line
+    result = job_of(tmp_path, liquid(text))
+    assert any(said in why for why in told(result)), told(result)
+    assert not any("Error" in why or "list index" in why for why in told(result))
+
+
+@pytest.mark.parametrize("kind, style", [("bond", "nonlinear"), ("angle", "mm3")])
+def test_what_is_said_of_bonded_styles(tmp_path, kind, style):
+    result = job_of(tmp_path, BONDED.replace(f"{kind}_style harmonic", f"{kind}_style {style}"))
+    assert f"{kind}_style {style}: {kind}_formula or {kind}_table may say it" in told(result)
+    improper = perrin.lammps.bonded.Bonded("improper").without()
+    assert "improper_harmonic" in improper

@@ -259,6 +259,24 @@ def check_curve_errors():
     return folder
 
 
+def check_rows_of_no_number():
+    """What is left out is said: a column without a number, and rows of one that has some."""
+    folder = work / "broken"
+    folder.mkdir()
+    y = np.random.default_rng(6).normal(size=50)
+    y[30:33] = np.nan
+    table(folder / "thermo.h5", {"pressure": y, "temperature": np.full(50, np.nan),
+                                 "energy": np.zeros(50)})
+    seen = report(folder)[0]["observables"][0]
+    assert seen["no_numbers"] == [{"name": "pressure", "rows": 3},
+                                  {"name": "temperature", "rows": 50}], seen["no_numbers"]
+    assert [q["name"] for q in seen["series"]] == ["energy", "pressure"]
+    chromium = browser.find()
+    if chromium:
+        text = browser.open_page(chromium, folder / "report.html", dark=False)
+        assert "pressure (3 of 50 rows)" in text and "No row is a number: temperature." in text
+
+
 def check_view(folder, data):
     shown = data["trajectories"][0]
     with h5py.File(folder / "trajectory.h5") as f:
@@ -610,6 +628,7 @@ def check_pages(folders):
 
 made = check_statistics()
 curves = check_curve_errors()
+check_rows_of_no_number()
 simulated = check_run()
 slab, dimers = check_stages()
 killed = check_interrupted()

@@ -402,6 +402,35 @@ class Resume(unittest.TestCase):
         self.refused(job, ("stages[0].integrator.barostat.tau=0.2",
                            "stages[0].integrator.barostat.compressibility=0.5"), "at work")
 
+    def test_a_ramp_at_work_that_is_given_other_numbers_is_named(self):
+        ramp = {"type": "bussi", "timestep": 0.004, "temperature": 1, "tau": 0.1,
+                "final_temperature": 2, "ramp_steps": 100}
+        job = copy.deepcopy(LIQUID)
+        job["stages"] = [{"type": "md", "steps": 100, "integrator": ramp}]
+        with open(self.path("job.json"), "w") as file:
+            json.dump(job, file)
+        stop = ("run", "job.json", "--device", "cpu", "--threads", "1", "--output-dir")
+        self.good(*stop, "ramp", "--set", "stages[0].steps=50")
+
+        def said(*changes):
+            return self.good("resume", "ramp", "--quiet", *[
+                word for change in changes for word in ("--set", change)]).stderr
+
+        self.assertNotIn("has begun", said("stages[0].steps=51", "stages[0].integrator.tau=0.2"))
+        for change in ("final_temperature=3", "ramp_steps=200", "temperature=0.5"):
+            self.assertRegex(said("stages[0].integrator." + change, "stages[0].steps=52"),
+                             r"stages\[0\]\.integrator: warning: .*a stage which has begun")
+        job["stages"] = [{"type": "md", "steps": 100,
+                          "integrator": {key: value for key, value in ramp.items()
+                                         if key not in ("final_temperature", "ramp_steps")}}]
+        with open(self.path("job.json"), "w") as file:
+            json.dump(job, file)
+        self.good(*stop, "constant")
+        done = self.good("resume", "constant", "--set", "stages[0].steps=110",
+                         "--set", "stages[0].integrator.final_temperature=3",
+                         "--set", "stages[0].integrator.ramp_steps=1000")
+        self.assertIn("the ramp is that of a stage which has begun", done.stdout + done.stderr)
+
     def test_another_file_is_one_that_is_there(self):
         self.run_job(LIQUID, "out", 20)
         change = ("--set", "observers[0].file=other.h5", "--set", "stages[0].steps=30")

@@ -109,6 +109,25 @@ class Words(unittest.TestCase):
         self.assertIn("dihedral_opls", self.perrin("help", "md.dihedral.OPLS")[2])
         self.refused("python3 -m perrin import", "import", "lammps", "in.melt")
 
+    def test_several_values_behind_one_set(self):
+        """As `perrin help run` shows it, and as often as needed; a file is a job all the same."""
+        self.assertIn("--set PATH=VALUE ...", self.perrin("help", "run")[1])
+        job = self.write(JOB)
+        self.write(JOB, "a=1.json")
+        ways = ([job, "--set", "seed=7", "title=x y=z", "stages[0].steps=-1"],
+                ["--set", "seed=7", "title=x y=z", "stages[0].steps=-1", job],
+                [job, "--set=seed=7", "title=x y=z", "--set", "stages[0].steps=-1"],
+                ["--set", "seed=7", "a=1.json", "--set", "title=x y=z", "stages[0].steps=-1"])
+        for way in ways:
+            status, shown, said = self.perrin("show", *way)
+            self.assertEqual(status, 0, said)
+            made = json.loads(shown)
+            self.assertEqual((made["seed"], made["title"], made["stages"][0]["steps"]),
+                             (7, "x y=z", -1))
+        for command in ("run", "validate"):
+            self.refused(r"--set: stages\[0\].steps", command, *ways[0])
+        self.refused("seed=7", "show", job, "seed=7")  # behind no --set
+
     def test_plugins_that_are_not_there(self):
         """Where only the engine is built, every type of a shipped plug-in names it."""
         status, listed, _ = self.perrin("plugins")

@@ -84,11 +84,28 @@ TEST(Formula, DerivativesAreThoseOfDifferences) {
 
 TEST(Formula, WhatIsNoNumberIsNotHidden) {
   const std::map<std::string, double> outside{{"r", 2.0}};
-  for (const char* const text :
-       {"log(1 - r)", "max(0, log(1 - r))", "max(log(1 - r), 0)", "min(0, sqrt(1 - r))",
-        "min(sqrt(1 - r), 0)", "if(log(1 - r) < 1, 2, 3)", "if(log(1 - r) >= 1, 2, 3)",
-        "step(sqrt(1 - r))", "sign(log(1 - r))", "exp(-sqrt(1 - r))", "r^log(1 - r)",
-        "abs(log(1 - r^2))"}) {
+  for (const char* const text : {"log(1 - r)",
+                                 "max(0, log(1 - r))",
+                                 "max(log(1 - r), 0)",
+                                 "min(0, sqrt(1 - r))",
+                                 "min(sqrt(1 - r), 0)",
+                                 "if(log(1 - r) < 1, 2, 3)",
+                                 "if(log(1 - r) >= 1, 2, 3)",
+                                 "step(sqrt(1 - r))",
+                                 "sign(log(1 - r))",
+                                 "exp(-sqrt(1 - r))",
+                                 "r^log(1 - r)",
+                                 "abs(log(1 - r^2))",
+                                 "sqrt(1 - r)^2",
+                                 "sqrt(1 - r)*sqrt(1 - r)",
+                                 "((1 - r)^0.25)^4",
+                                 "r*sqrt(1 - r)/sqrt(1 - r)",
+                                 "(1 - r)^1.5*(1 - r)^-0.5",
+                                 "r/(1 - r)^-1.5*(1 - r)^0.5",
+                                 "sqrt(3*r*(1 - r))^2",
+                                 "exp(log(1 - r))",
+                                 "pow(sqrt(1 - r), 2)",
+                                 "sqrt(1 - r)^-4"}) {
     const Expression e = parse(text, only_r).value;
     EXPECT_FALSE(is_number_everywhere(e)) << text;
     EXPECT_TRUE(std::isnan(evaluate(e, outside))) << text;
@@ -99,8 +116,9 @@ TEST(Formula, WhatIsNoNumberIsNotHidden) {
     if (name.starts_with("step") || name.starts_with("sign")) continue;  // their slope is 0
     EXPECT_TRUE(std::isnan(evaluate(derivative(e, "r"), outside))) << text;
   }
-  for (const char* const text : {"4*(r^-12 - r^-6)", "if(r < 1, (1 - r)^2, 0)", "max(0, 1 - r)^2",
-                                 "exp(-r)/r", "if(r < 1, sqrt(1 - r), 0)"}) {
+  for (const char* const text :
+       {"4*(r^-12 - r^-6)", "if(r < 1, (1 - r)^2, 0)", "max(0, 1 - r)^2", "exp(-r)/r",
+        "if(r < 1, sqrt(1 - r), 0)", "sqrt(r - 1)^2", "sqrt((1 - r)^2)", "log(exp(1 - r))"}) {
     const Expression e = parse(text, only_r).value;
     EXPECT_TRUE(std::isfinite(evaluate(e, outside))) << text;
     EXPECT_TRUE(std::isfinite(evaluate(derivative(e, "r"), outside))) << text;
@@ -116,6 +134,7 @@ TEST(Formula, OnlyWhatMayBeNoNumberIsAskedWhetherItIs) {
   };
   EXPECT_FALSE(asks("if(r < 1, 4*(r^-12 - r^-6) + 1, 0)"));
   EXPECT_FALSE(asks("max(0, 1 - r)^2 + exp(-r) + log(r)"));
+  EXPECT_FALSE(asks("sqrt(r)^2 + sqrt(r^2 + 3*(1 - r)^2)^2"));
   EXPECT_TRUE(asks("max(0, sqrt(1 - r))"));
   EXPECT_TRUE(asks("exp(-sqrt(1 - r))"));
   EXPECT_TRUE(asks("log(1 - r)"));

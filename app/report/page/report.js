@@ -177,13 +177,25 @@ function keys(figure, names) {
   });
 }
 
+/** What is not drawn, and has no mean, since it is no number (NaN, infinite) in the file. */
+function showNoNumbers(s, o) {
+  const none = o.no_numbers.filter((q) => q.rows >= o.rows).map((q) => words(q.name));
+  const some = o.no_numbers.filter((q) => q.rows < o.rows)
+      .map((q) => `${words(q.name)} (${q.rows} of ${o.rows} rows)`);
+  if (some.length)
+    add(s, "p", `Rows that are no numbers are left out, and no means are taken over stages with ` +
+        `such rows: ${some.join(", ")}.`, "bad");
+  if (none.length) add(s, "p", `No row is a number: ${none.join(", ")}.`, "note");
+}
+
 function showObservables() {
   for (const o of data.observables) {
-    if (!o.series.length && !o.curves.length) continue;
+    if (!o.series.length && !o.curves.length && !o.no_numbers.length) continue;
     const s = section(o.file), figures = make("div", null, "figures");
     add(s, "p", `${o.rows} rows. Series of more than 600 rows: min/max envelope of 300 bins. ` +
         "Dashed lines: means over the rows used, and first steps of stages.",
         "note");
+    showNoNumbers(s, o);
     for (const c of o.curves) showCurve(figures, c);
     const places = o.series.map(() => add(figures, "figure"));
     const draw = (whole) => o.series.forEach((q, k) => showSeries(places[k], o, q, whole));

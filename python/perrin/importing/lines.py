@@ -11,6 +11,17 @@ class NotUnderstood(Exception):
         self.line = line
 
 
+class NoJob(NotUnderstood):
+    """Without what this line says, no number of the script means anything: there is no job."""
+
+
+def wrong_words(error):
+    """What is said of a line on which words are missing, are no numbers, or have no meaning."""
+    if isinstance(error, IndexError) or "unpack" in str(error):
+        return "words are missing, or too many"
+    return f"a word is wrong: {error}"
+
+
 class Line:
     """A command: its file and number, its text without comment, its words."""
 

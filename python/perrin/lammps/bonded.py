@@ -155,6 +155,13 @@ class Bonded:
         except (NotUnderstood, KeyError):
             return set(self.coefficients)
 
+    def without(self):
+        """What may take the place of a style that is not translated."""
+        if self.kind == "improper":
+            return (": a job has impropers of the angle between two planes (improper_harmonic, "
+                    "improper_periodic)")
+        return f": {self.kind}_formula or {self.kind}_table may say it"
+
     def forces(self, script, held=()):
         """[(force, note or None)]. held: types that are constrained and have none."""
         made, self.left, used = {}, [], self.used(script)
@@ -169,7 +176,7 @@ class Bonded:
                 if kind not in used or style in STRENGTHS and not any(
                         map(script.number, words[:STRENGTHS[style]])):
                     continue
-                raise NotUnderstood(f"{self.kind}_style {style}")
+                raise NotUnderstood(f"{self.kind}_style {style}{self.without()}")
             v = [script.number(w) for w in words]
             type_name, entry, *energy = BONDED[self.kind, style]
             if (self.kind, style) == ("angle", "charmm") and len(v) > 2 and v[2] and kind in used:

@@ -1,7 +1,7 @@
 """A script of LAMMPS, command by command, and the job that it becomes."""
 import os
 
-from perrin.importing.lines import NotUnderstood, Result
+from perrin.importing.lines import NoJob, NotUnderstood, Result, wrong_words
 from perrin.importing.write import job_text
 from perrin.lammps import forces
 from perrin.lammps.bonded import Bonded
@@ -141,10 +141,12 @@ class Script(System, Boxes, Groups, Styles, Charges, Linking, Molecules, Replica
             elif command not in RAW:
                 text = self.variables.substitute(text)
             self.command(text.split() if command == "variable" else split(text), line)
+        except NoJob as error:
+            raise NoJob(str(error), line) from error
         except NotUnderstood as error:
             self.result.not_understood.append((line, str(error)))
         except (IndexError, ValueError, KeyError) as error:
-            self.result.not_understood.append((line, f"words are missing or wrong ({error!r})"))
+            self.result.not_understood.append((line, wrong_words(error)))
 
     def command(self, words, line):
         name, rest = words[0], words[1:]
@@ -202,7 +204,11 @@ def convert(path, name=None, folder=None, variables=None, data=None):
     if data is not None:
         script.file = lambda asked, own=script.file: data if asked and not os.path.exists(
             own(asked)) else own(asked)
-    script.read(path)
+    try:
+        script.read(path)
+    except NoJob as error:
+        result.not_understood.append((error.line, f"{error}; no job is written"))
+        return result
     script.close_part()
     result.once()
     result.texts = [job_text("lammps", job, result, path, part, len(result.jobs))

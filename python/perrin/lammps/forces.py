@@ -5,7 +5,7 @@ import os
 import re
 from itertools import combinations, combinations_with_replacement
 
-from perrin.importing.lines import NotUnderstood
+from perrin.importing.lines import NotUnderstood, wrong_words
 from perrin.lammps import aniso, charmm, colloid, gromacs
 from perrin.lammps.charges import charge_force, separated, uncharged
 from perrin.lammps.special import of_charges
@@ -25,6 +25,22 @@ def several(text, count):
         return [int(text)]
     low, high = text.split("*")
     return list(range(int(low or 1), int(high or count) + 1))
+
+
+ANGLES = re.compile(r"(sw|tersoff|edip|vashishta|airebo|rebo|adp|meam|comb|comb3|bop|reax|reaxff|"
+                    r"snap|pace|gap|quip|kim|nn|deepmd|mliap|allegro|nequip|nb3b|threebody)\b")
+
+
+def instead_of(style):
+    """Why a job has no such pairs, or what may take their place."""
+    if ANGLES.match(style):
+        return (": forces that depend on more than the places of two particles; a job calls them "
+                "as functions of Python (perrin.PythonForce)")
+    if style.startswith("eam"):
+        return ": sums over neighbours are many_body_formula, which reads formulas, no tables"
+    if style.startswith("gran"):
+        return ": granular particles, whose friction depends on how they touched before"
+    return ": a pair_formula or pair_table may say it, if it depends on distances alone"
 
 
 # Styles to which pair_modify tail adds something in LAMMPS.
@@ -175,7 +191,7 @@ class Pairs:
                     continue
                 failed.append(str(error))
             except (IndexError, ValueError, KeyError) as error:
-                failed.append(f"pair_style {style}: words are missing or wrong ({error!r})")
+                failed.append(f"pair_style {style}: {wrong_words(error)}")
         return made, failed + charges.missing()
 
     def of_nobody(self, script, table):
@@ -231,7 +247,7 @@ class Pairs:
             if style is None:
                 return made
         if style not in PAIRS:
-            raise NotUnderstood(f"pair_style {style}")
+            raise NotUnderstood(f"pair_style {style}" + instead_of(style))
         if mixing and not table:
             raise NotUnderstood(f"pair_style {style} without pair_coeff")
         for force, note in PAIRS[style](settings, table, types, self.modify, script.number, mixing):

@@ -16,6 +16,7 @@ from perrin.lammps.turns import in_turns
 # Why there is no counterpart, where that is not plain.
 WITHOUT = {"aveforce": ": a job has no group whose particles all have their mean force",
            "wall/reflect": ": a job has no walls that turn velocities round; lj_wall repels"}
+OTHER_WALLS = ": walls of a job are flat (lj_wall) or a formula of x, y, z (external_formula)"
 
 
 class Runs(Held):
@@ -357,6 +358,8 @@ class Runs(Held):
             return
         if style in (*fixes.BATHS, *fixes.MOVING, *fixes.RIGID, *reactions.STYLES, "setforce",
                      "freeze", "move", "deform", "gcmc", "atom/swap"):
+            if group != "all" and group not in self.groups:
+                raise NotUnderstood(f"the group {group} is not known")
             self.fixes[name] = fixes.Fix(line, group, style, words)
             return
         if style == "adapt" and words[1:4] == ["pair", "soft", "a"] and len(words) == 7:
@@ -370,7 +373,8 @@ class Runs(Held):
         self.read_now = []
         made = field(self, group, style, words, line)
         if made is None:
-            raise NotUnderstood(f"fix {style}" + WITHOUT.get(style, ""))
+            raise NotUnderstood(f"fix {style}" + WITHOUT.get(
+                style, OTHER_WALLS if style.startswith("wall/") else ": a job has none"))
         if self.ran:
             self.other_forces(f"fix {style} after a run")
             self.read_now = []

@@ -2,7 +2,7 @@
 times, pressures and frictions are in units that follow from them (perrin help units)."""
 import math
 
-from perrin.importing.lines import NotUnderstood
+from perrin.importing.lines import NoJob
 
 # Length, energy and mass of the job; its unit of time in that of LAMMPS, and LAMMPS's pressure in
 # energy per length^3 of the job. CODATA 2018: kcal/mol, g/mol and Å give 48.88821 fs; eV 10.18051.
@@ -21,7 +21,7 @@ TIMESTEPS = {"lj": 0.005, "real": 1.0, "metal": 0.001}
 class Units:
     def __init__(self, style="lj"):
         if style != "lj" and style not in NAMES:
-            raise NotUnderstood(f"units {style}: lj, real and metal are translated")
+            raise NoJob(f"units {style}: lj, real and metal are translated")
         self.style, self.names = style, NAMES.get(style, "lj")
         self.timestep = TIMESTEPS[style]
         self.of_time = self.of_pressure = self.coulomb = self.field = 1.0
