@@ -16,7 +16,7 @@ set(PERRIN_PUBLIC_HEADERS
     engine/system/partners.h
     engine/system/configuration.h engine/system/group.h engine/system/momentum.h
     engine/system/orientations.h engine/system/particle_array.h
-    engine/system/particles.h engine/system/quaternion.h
+    engine/system/particles.h engine/system/quaternion.h engine/system/site_types.h
     engine/components/attribute_reader.h engine/components/bond_probe.h
     engine/components/box_mover.h engine/components/box_user.h engine/components/chunk.h
     engine/components/constraint_solver.h engine/components/constraints.h

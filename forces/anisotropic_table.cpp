@@ -113,9 +113,9 @@ void check_cutoffs(const PairSettings<TabulatedAxial>& s, detail::PairTable<Tabu
   detail::check_ends(setup, TabulatedAxial::type, s.truncation, false, s.cutoff, ends);
 }
 
-std::unique_ptr<Force> make_anisotropic_table(const PairSettings<TabulatedAxial>& given,
+std::unique_ptr<Force> make_anisotropic_table(const OrientedPairSettings<TabulatedAxial>& given,
                                               Setup& setup) {
-  PairSettings<TabulatedAxial> s = given;
+  OrientedPairSettings<TabulatedAxial> s = given;
   ForceWithTables<AxialTable>::Tables tables;
   bool good = true;
   for (std::size_t k = 0; k < s.pairs.size(); ++k) {
@@ -125,6 +125,10 @@ std::unique_ptr<Force> make_anisotropic_table(const PairSettings<TabulatedAxial>
   if (!good) return nullptr;
   detail::PairTable<TabulatedAxial> table(s, setup);
   check_cutoffs(s, table, setup);
+  check_sites(table, setup, [&](std::size_t a, std::size_t b) {
+    const TabulatedAxial::Settings& pair = table.at(a, b)->parameters;
+    return pair.table->view(false).last_c2 > 0 || setup.configuration().types[a] == pair.first;
+  });
   const std::vector<std::string>& names = setup.configuration().types;
   auto force = make_anisotropic_force<AxialPair<TabulatedAxial>>(
       TabulatedAxial::type, s, table, setup, [&](std::size_t a, std::size_t b) {
@@ -138,8 +142,8 @@ std::unique_ptr<Force> make_anisotropic_table(const PairSettings<TabulatedAxial>
 }  // namespace
 
 void register_anisotropic_table(Registry& registry) {
-  registry.add<Force, PairSettings<TabulatedAxial>>(TabulatedAxial::type, TabulatedAxial::help,
-                                                    make_anisotropic_table);
+  registry.add<Force, OrientedPairSettings<TabulatedAxial>>(
+      TabulatedAxial::type, TabulatedAxial::help, make_anisotropic_table);
 }
 
 }  // namespace perrin

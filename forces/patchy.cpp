@@ -66,16 +66,19 @@ void describe(D& d, PatchSettings& s) {
              "of each patch, in the frame of the particle; at most 8, of any length");
   d.optional("half_angle", s.half_angle, Between{1, 180},
              "half opening angle of all patches, where the attraction is half as strong (degrees)");
-  d.optional("steepness", s.steepness, Positive{},
-             "how sharply patches end: omega of 1/(1 + exp(-omega (cos theta - cos half_angle)))");
+  d.optional(
+      "steepness", s.steepness, Positive{},
+      "how sharply patches end: omega of 1/(1 + exp(-omega (cos theta - cos half_angle))), "
+      "less its value opposite the patch, over the same in the middle of the patch: 0 there, "
+      "1 here");
 }
 
-struct PatchySettings : PairSettings<Patchy> {
+struct PatchySettings : OrientedPairSettings<Patchy> {
   std::map<std::string, PatchSettings> patches;
 };
 template <class D>
 void describe(D& d, PatchySettings& s) {
-  describe(d, static_cast<PairSettings<Patchy>&>(s));
+  describe(d, static_cast<OrientedPairSettings<Patchy>&>(s));
   d.required("patches", s.patches, Any{},
              "patches of the particles of each type; types that are not named have the core alone");
 }
@@ -99,6 +102,7 @@ Patches patches_of(const PatchSettings& s) {
 std::vector<Patches> all_patches(const PatchySettings& s, Setup& setup) {
   const Configuration& c = setup.configuration();
   std::vector<Patches> all(c.types.size());
+  const std::vector<std::uint8_t> sites = site_types(c);
   if (s.patches.empty()) setup.error("patches", "must have those of a type at least");
   for (const auto& [type, of] : s.patches) {
     const std::string key = join_path("patches", type);
@@ -107,6 +111,8 @@ std::vector<Patches> all_patches(const PatchySettings& s, Setup& setup) {
       setup.error(key, "unknown particle type");
       continue;
     }
+    if (sites[std::size_t(found - c.types.begin())] != 0)
+      setup.error(key, fmt::format("is {}", sites_have_no_axes));
     if (of.directions.empty() || of.directions.size() > std::size_t(PatchyPair::most)) {
       setup.error(key + ".directions", fmt::format("must have 1 to {} patches, got {}",
                                                    PatchyPair::most, of.directions.size()));

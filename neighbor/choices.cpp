@@ -40,6 +40,20 @@ struct ClusterEstimate {
   }
 };
 
+/// As if particles of types that interact with none were not there: clusters leave them out.
+Crowding of_those_that_interact(const Crowding& crowding, const Ranges& ranges) {
+  Crowding found = crowding;
+  for (std::size_t a = 0; a < found.by_type.size(); ++a) {
+    double longest = 0;
+    for (std::size_t b = 0; b < found.by_type.size(); ++b)
+      longest = std::max(longest, ranges(a, b));
+    if (longest == 0) found.by_type[a] = 0;
+  }
+  if (found.particles() == 0) return crowding;
+  found.density *= found.particles() / crowding.particles();
+  return found;
+}
+
 /// Is a list for every particle cheaper than clusters or tiles, which look as far as the longest
 /// range for all? From estimates of what is tested and listed, weighed as measured: ns per particle
 /// and step on two threads, or entries of tiles on a GPU.
@@ -55,7 +69,9 @@ bool prefers_verlet_list(const Particles& particles, const Ranges& ranges, const
     // 26: what the halo of a brick costs, however few neighbours there are.
     return 2.4 * plan.mean_entries() + 0.2 * plan.mean_tests() <
            26 + tile_list_cost(particles, reaches(false), crowding, settings.cells);
-  const ClusterEstimate clusters(particles.box(), reaches(false).longest(), crowding);
+  const Crowding met = of_those_that_interact(crowding, ranges);
+  ClusterEstimate clusters(particles.box(), reaches(false).longest(), met);
+  clusters.tests *= met.particles() / crowding.particles();
   const bool one_type = crowding.by_type.size() == 1;
   const double by_clusters = 35 + 65 * clusters.cut + (one_type ? 0.3 : 0.85) * clusters.tests;
   return (one_type ? 50 + 0.95 * plan.mean_entries() : 65 + 2 * plan.mean_entries()) < by_clusters;

@@ -73,9 +73,12 @@ struct PlaceSite {
 
   PERRIN_HD void operator()(std::int64_t i) const {
     const Site* const site = sites(p.id[i]);
-    if (site == nullptr) return;
-    const std::uint32_t c = p.index[site->center];
-    const SitePlace to(p, turning, *metric, i, c, *site);
+    if (site != nullptr) put(i, *site);
+  }
+  /// Where the particle i in memory is this site.
+  PERRIN_HD void put(std::int64_t i, const Site& site) const {
+    const std::uint32_t c = p.index[site.center];
+    const SitePlace to(p, turning, *metric, i, c, site);
     const Real moved2 = metric->distance2(to.position, p.position[i]);
     if (!(moved2 <= limit * limit)) {
       faults.report(moved2 - moved2 == Real(0) ? FaultKind::too_fast : FaultKind::not_finite,
@@ -105,6 +108,18 @@ struct PlaceSite {
       if (at[axis] < metric->lower[axis] || at[axis] > metric->upper[axis])
         return faults.report(FaultKind::left_the_box, p.id[i], std::sqrt(double(moved2)),
                              double(limit), axis);
+  }
+};
+
+/// In the order of the sites: on a CPU, whose caches then have what is read of a centre.
+struct PlaceInTurn {
+  PlaceSite place;
+  Share mine;
+
+  PERRIN_HD void operator()(std::int64_t k) const {
+    const Site& site = place.sites.site[k];
+    const std::uint32_t i = place.p.index[site.id];
+    if (mine.meets(i, 1)) place.put(i, site);
   }
 };
 
@@ -210,10 +225,19 @@ RigidBodies::RigidBodies(const Device& device, const Topology& t) {
 void RigidBodies::place(Particles& p, const FaultSink& faults, Real limit, const MoveCheck& check,
                         const Flow* flow, const std::uint64_t* step) const {
   gather_centers(p);
-  for_each(
-      p.device(), "sites of bodies", p.share(),
-      PlaceSite{p.view(), p.metric(), p.orientations()->view(),
-                SitesInMemory{site_of_.data(), sites_.data()}, faults, check, limit, flow, step});
+  const PlaceSite place{p.view(),
+                        p.metric(),
+                        p.orientations()->view(),
+                        SitesInMemory{site_of_.data(), sites_.data()},
+                        faults,
+                        check,
+                        limit,
+                        flow,
+                        step};
+  if (p.device().is_cuda())
+    for_each(p.device(), "sites of bodies", p.share(), place);
+  else
+    for_each(p.device(), "sites of bodies", sites_.size(), PlaceInTurn{place, p.share()});
 }
 
 /// Centres and sites may be in different processes. All calls do nothing in a single one.

@@ -7,6 +7,7 @@
 
 #include "engine/settings/json_file.h"
 #include "engine/settings/problems.h"
+#include "engine/system/site_types.h"
 #include "rng/keyed.h"
 
 namespace perrin {
@@ -41,6 +42,7 @@ void resolve_orientations(
       c.orientation[id] = drawn(key, std::uint32_t(id), c.box.dimension);
   }
   if (c.moment_of_inertia.empty()) c.moment_of_inertia.assign(n, {});
+  const std::vector<std::uint8_t> sites = site_types(c);
   for (const auto& [type, moments] : s.moments_of_inertia) {
     const auto at = std::ranges::find(c.types, type);
     if (at == c.types.end()) {
@@ -49,6 +51,10 @@ void resolve_orientations(
       continue;
     }
     const auto index = std::uint32_t(at - c.types.begin());
+    if (sites[index] != 0)
+      report(join_path("orientations.moments_of_inertia", type),
+             "is of sites of rigid bodies, which do not turn by themselves: expected the moments "
+             "of the bodies, in \"bodies\"");
     for (std::size_t id = 0; id < n; ++id)
       if (c.type[id] == index) c.moment_of_inertia[id] = {moments[0], moments[1], moments[2]};
   }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "engine/system/orientations.h"
+#include "engine/system/site_types.h"
 #include "forces/anisotropic/deposit_torque.h"
 #include "forces/anisotropic/ended.h"
 #include "forces/pair_force.h"
@@ -147,17 +148,27 @@ class AnisotropicForce final : public Force {
   bool shift_;  // "energy_shift"
 };
 
+/// PairSettings of particles with orientations, whose forces are not shifted.
+template <class P>
+struct OrientedPairSettings : PairSettings<P> {
+  template <class D>
+  friend void describe(D& d, OrientedPairSettings& s) {
+    d.optional("cutoff", s.cutoff, Positive{}, "cut-off distance of all pairs of types (length)");
+    d.optional("truncation", s.truncation, OneOf{PlainCut::name, PlainCut::shifted, Switched::name},
+               "truncation at the cut-off; energy_shift: by the energy there, of the same "
+               "directions");
+    d.optional("switch_on", s.switch_on, Positive{},
+               "distance at which \"switch\" begins (length); default: 0.9 of the cut-off");
+    d.required("pairs", s.pairs, Any{}, "parameters for each pair of types");
+  }
+};
+
 /// How the pairs of types end, from settings of the same form as PairSettings. `coefficients`(a, b)
 /// gives those of E for an ordered pair of types. nullptr after a mistake, which is reported.
 template <class E, class Settings, class Table, class Make>
 std::unique_ptr<Force> make_anisotropic_force(const char* name, const Settings& s, Table& table,
                                               Setup& setup, const Make& coefficients) {
   detail::check_switch(setup, s.truncation, s.switch_on);
-  if (s.truncation == ForceShift::name) {
-    setup.error("truncation",
-                "must be cut, energy_shift or switch for particles with orientations");
-    return nullptr;
-  }
   const std::size_t types = table.types();
   std::vector<EndedCoefficients<E>> all;
   std::vector<double> ranges;
@@ -196,12 +207,28 @@ void check_exchange(const typename P::Coefficients& c, double cutoff, Setup& set
   }
 }
 
+/// Reports pairs whose energy depends on a direction that sites of rigid bodies do not have.
+/// `directed`(a, b): does it depend on that of a particle of type a that meets one of type b?
+template <class Table, class Directed>
+void check_sites(Table& table, Setup& setup, const Directed& directed) {
+  const std::vector<std::uint8_t> sites = site_types(setup.configuration());
+  for (std::size_t a = 0; a < table.types(); ++a)
+    for (std::size_t b = 0; b < table.types() && sites[a] != 0; ++b)
+      if (table.at(a, b) && !table.silent(a, b) && directed(a, b)) {
+        setup.error("pairs", fmt::format("act between directions of \"{}\", {}",
+                                         setup.configuration().types[a], sites_have_no_axes));
+        break;
+      }
+}
+
 /// Makes P available to jobs under P::type.
 template <AxialPotential P>
 void register_axial_potential(Registry& registry) {
-  registry.add<Force, PairSettings<P>>(
-      P::type, P::help, [](const PairSettings<P>& s, Setup& setup) -> std::unique_ptr<Force> {
+  registry.add<Force, OrientedPairSettings<P>>(
+      P::type, P::help,
+      [](const OrientedPairSettings<P>& s, Setup& setup) -> std::unique_ptr<Force> {
         detail::PairTable<P> table(s, setup);
+        check_sites(table, setup, [](std::size_t, std::size_t) { return true; });
         if (table.types() > 0 && table.at(0, 0))
           check_exchange<P>(P::coefficients(table.at(0, 0)->parameters), table.cutoff(0, 0), setup);
         return make_anisotropic_force<AxialPair<P>>(

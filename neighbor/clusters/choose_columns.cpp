@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "engine/domain/decomposition.h"
 #include "neighbor/cells/crowding.h"
@@ -12,8 +13,9 @@ namespace {
 /// Up to 65 536 particles, by id: neither the order in memory nor the domains must matter.
 struct Samples {
   const Particles& particles;
+  std::span<const std::uint8_t> idle;  // [type]
   bool apart;
-  std::int64_t n = particles.size(), stride = n / 65536 + 1, count = (n + stride - 1) / stride;
+  std::int64_t n = particles.size(), stride = n / 65536 + 1;
 
   /// f(position) of those that this domain counts.
   template <class F>
@@ -22,7 +24,9 @@ struct Samples {
     const std::uint32_t *index = particles.index().data(), *id = particles.id().data();
     for (std::int64_t k = 0; k < n; k += stride) {
       const std::int64_t i = index[k];
-      if (i >= own.begin && i < own.end && id[i] == k) f(particles.position().data()[i]);
+      if (i < own.begin || i >= own.end || id[i] != k) continue;
+      const Position& p = particles.position().data()[i];
+      if (idle.empty() || idle[p.type()] == 0) f(p);
     }
   }
   /// What all domains have counted.
@@ -30,6 +34,10 @@ struct Samples {
     if (apart) decomposition_of(particles.device()).sum(counts);
   }
 };
+
+double sum_of(std::span<const std::int64_t> counts) {
+  return double(std::accumulate(counts.begin(), counts.end(), std::int64_t(0)));
+}
 
 double pairs_within(std::span<const std::int64_t> counts) {
   double pairs = 0;
@@ -48,7 +56,7 @@ Vec3<double> taken_up(const Samples& samples) {
   });
   samples.add_up(count);
   Vec3<double> share{1, 1, 1};
-  const double n = double(samples.count), even = n * (n - 1) / double(parts);
+  const double n = sum_of({count.data(), parts}), even = n * (n - 1) / double(parts);
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const double pairs = pairs_within({count.data() + axis * parts, parts});
     if (pairs > 1.25 * even) share[int(axis)] = even / pairs;  // and not chance
@@ -80,15 +88,17 @@ double quick_density(const Samples& samples, double reach) {
     ++count[std::size_t((z * cells.y + y) * cells.x + cell_along(p.x, cells.x))];
   });
   samples.add_up(count);
-  const double volume = double(samples.count) * (padded_volume(box) / total);
-  return std::max(pairs_within(count) / volume * double(samples.stride),
-                  double(n) / box.volume() / 8);
+  const double counted = std::max(1.0, sum_of(count)), stride = double(samples.stride);
+  const double volume = counted * (padded_volume(box) / total);
+  return std::max(pairs_within(count) / volume * stride,
+                  std::min(counted * stride, double(n)) / box.volume() / 8);
 }
 
 }  // namespace
 
-ColumnGrid choose_columns(const Particles& particles, int cluster_size, double reach, bool apart) {
-  const Samples samples{particles, apart};
+ColumnGrid choose_columns(const Particles& particles, std::span<const std::uint8_t> idle,
+                          int cluster_size, double reach, bool apart) {
+  const Samples samples{particles, idle, apart};
   const Box& box = particles.box();
   const auto heights = box.padded_heights();
   ColumnGrid grid{};

@@ -22,13 +22,16 @@ void share_out(const Device& device, std::int64_t n, std::int64_t grain, const F
 }
 
 /// The end of the cluster that begins with particle `begin`: sixteen particles unless the column
-/// ends or they are too far apart.
+/// ends, idle ones begin, or they are too far apart.
 struct ClusterCut {
   const Position* position;
-  const std::uint32_t* order;
+  const std::uint32_t *order, *idle_first;
   std::uint32_t limit[3];
-  PERRIN_INLINE std::uint32_t end(std::uint32_t begin, std::uint32_t column_end) const {
-    const std::uint32_t stop = std::min(begin + std::uint32_t(width), column_end);
+  PERRIN_INLINE std::uint32_t end(std::uint32_t begin, std::int64_t column,
+                                  std::uint32_t column_end) const {
+    const std::uint32_t idle = idle_first[column];
+    const std::uint32_t stop =
+        std::min(begin + std::uint32_t(width), begin < idle ? idle : column_end);
     Position low = position[order[begin]], high = low;
     for (std::uint32_t k = begin + 1; k < stop; ++k) {
       const Position& p = position[order[k]];
@@ -50,7 +53,7 @@ struct CountClusters {
   PERRIN_INLINE void operator()(std::int64_t column) const {
     const auto stop = std::uint32_t(start[(column + 1) * bins]);
     std::uint32_t n = 0;
-    for (auto k = std::uint32_t(start[column * bins]); k < stop; ++n) k = cut.end(k, stop);
+    for (auto k = std::uint32_t(start[column * bins]); k < stop; ++n) k = cut.end(k, column, stop);
     count[column] = n;
   }
 };
@@ -66,7 +69,7 @@ struct CutColumns {
     std::uint32_t c = column_first[column];
     for (auto k = std::uint32_t(start[column * bins]); k < stop; ++c) {
       first[c] = k;
-      end[c] = k = cut.end(k, stop);
+      end[c] = k = cut.end(k, column, stop);
     }
   }
 };
@@ -150,7 +153,7 @@ struct MakeBoxes {
 }  // namespace
 
 void ClusterSet::cut(double reach, bool apart) {
-  grid_ = choose_columns(*particles_, cluster_size, reach, apart);
+  grid_ = choose_columns(*particles_, idle_, cluster_size, reach, apart);
   if (apart) {
     const Partners* const partners = particles_->domain().partners();
     known_.gather(*particles_, grid_, partners ? partners->reach() : 0);
@@ -166,11 +169,29 @@ void ClusterSet::cut(double reach, bool apart) {
   make_boxes();
 }
 
+/// Idle particles go behind the others of their column; both keep their order.
+void ClusterSet::part_columns(const Position* position) {
+  const auto columns = std::int64_t(grid_.cells[0]) * grid_.cells[1];
+  std::uint32_t* const order = sort_.order().data();
+  idle_first_.resize(std::size_t(columns));
+  for_pieces(particles_->device(), columns, 16, [&](std::int64_t from, std::int64_t to) {
+    for (std::int64_t column = from; column < to; ++column) {
+      std::uint32_t* const begin = order + sort_.start()[column * grid_.cells[2]];
+      std::uint32_t* end = order + sort_.start()[(column + 1) * grid_.cells[2]];
+      if (!idle_.empty())
+        end = std::stable_partition(
+            begin, end, [&](std::uint32_t i) { return idle_[position[i].type()] == 0; });
+      idle_first_[std::size_t(column)] = std::uint32_t(end - order);
+    }
+  });
+}
+
 void ClusterSet::cut_columns(const Position* position, double reach) {
   const Device& device = particles_->device();
   const ColumnGrid& grid = grid_;
   const auto columns = std::int64_t(grid.cells[0]) * grid.cells[1];
-  ClusterCut rule{position, sort_.order().data(), {}};
+  part_columns(position);
+  ClusterCut rule{position, sort_.order().data(), idle_first_.data(), {}};
   const auto heights = particles_->box().padded_heights();
   // Long enough for what sixteen particles need where it is dense; coordinates within a cluster
   // must stay short to be exact, and members must not come to be nearer to the origin's next image

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "engine/system/particles.h"
@@ -70,7 +71,10 @@ struct LoadCluster {
 /// what is near, numbered in the order of all; columns of which it knows nothing are empty.
 class ClusterSet {
  public:
-  explicit ClusterSet(Particles& particles) : particles_(&particles) {}
+  /// `idle`: [type] 1 where no other particle is ever looked for. Such particles stand at the end
+  /// of their column and have clusters of their own; empty: there are none.
+  explicit ClusterSet(Particles& particles, std::vector<std::uint8_t> idle = {})
+      : particles_(&particles), idle_(std::move(idle)) {}
 
   /// Sorts the particles in memory and cuts them into clusters, for lists that reach so far
   /// (length). `apart`: all domains call it, and only their own particles need be known.
@@ -95,16 +99,19 @@ class ClusterSet {
   std::int64_t bytes() const;  // of memory
 
  private:
+  void part_columns(const Position* position);
   void cut_columns(const Position* position, double reach);
   void find_places(bool apart);
   void make_boxes();
 
   Particles* particles_;
+  std::vector<std::uint8_t> idle_;
   ColumnGrid grid_{};
   ColumnSort sort_;
   OwnAndGhosts known_;
   ClusterPlaces places_;
   std::vector<std::uint32_t> column_first_;
+  std::vector<std::uint32_t> idle_first_;  // [column] the first idle one, in the order; or the end
   std::uint64_t total_ = 0;
   std::vector<std::int64_t> layer_first_;  // apart: [layer of columns] clusters of all before it
   std::vector<Position> origin_;

@@ -28,6 +28,17 @@ std::vector<std::uint64_t> interacting_types(const Ranges& reaches) {
   return bits;
 }
 
+/// [type] 1 where a type interacts with none, if there is one and others interact.
+std::vector<std::uint8_t> idle_types(const Ranges& reaches) {
+  std::vector<std::uint8_t> idle(reaches.types(), 1);
+  for (std::size_t a = 0; a < idle.size(); ++a)
+    for (std::size_t b = 0; b < idle.size(); ++b)
+      if (reaches(a, b) > 0) idle[a] = 0;
+  const auto some = std::ranges::count(idle, 1);
+  if (some == 0 || some == std::ptrdiff_t(idle.size())) idle.clear();
+  return idle;
+}
+
 }  // namespace
 
 ClusterList::ClusterList(Particles& particles, const Ranges& reaches,
@@ -36,7 +47,7 @@ ClusterList::ClusterList(Particles& particles, const Ranges& reaches,
       reach_(reaches.longest()),
       interacting_(interacting_types(reaches)),
       exclusions_(exclusions),
-      clusters_(particles),
+      clusters_(particles, idle_types(reaches)),
       ghosts_(particles) {}
 
 void ClusterList::build(const ListBuild& b) {

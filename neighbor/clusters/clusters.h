@@ -42,8 +42,8 @@ class ClusterList {
 
   explicit ClusterList(const TraversalInput& input)
       : ClusterList(input.particles, input.reaches(), input.exclusions) {}
-  /// The longest of the reaches, as far as lists look, must not exceed half of the box. Clusters
-  /// whose types never interact are not listed.
+  /// The longest of the reaches, as far as lists look, must not exceed half of the box. Particles
+  /// of types that interact with none have clusters of their own, which no row names.
   ClusterList(Particles& particles, const Ranges& reaches, const ExclusionView& exclusions);
   bool fits() const { return true; }
   /// Does each domain sort its own particles?

@@ -16,6 +16,7 @@
 #include "engine/system/attribute.h"
 #include "engine/system/orientations.h"
 #include "engine/system/quaternion.h"
+#include "engine/system/site_types.h"
 #include "forces/anisotropic/deposit_torque.h"
 #include "forces/anisotropic/interaction.h"
 #include "forces/attribute_words.h"
@@ -45,7 +46,8 @@ void describe(D& d, ActiveForceSettings& s) {
              "torque about the z axis of the particle's own frame (energy)");
   d.optional("torque_attribute", s.torque_attribute, Any{},
              "the attribute that is the torque of each particle, in place of torque");
-  d.optional("types", s.types, Any{}, "particle types that it acts on; default: all");
+  d.optional("types", s.types, Any{},
+             "particle types that it acts on; default: all but those of sites of rigid bodies");
 }
 
 struct Push {
@@ -103,6 +105,20 @@ std::optional<AttributeWords> attributes_of_active_force(const ActiveForceSettin
                         force ? "force_attribute" : "torque_attribute", setup);
 }
 
+/// Indices of the types that it acts on: sites of bodies have no axes.
+std::vector<std::uint32_t> pushed_types(const ActiveForceSettings& s, Setup& setup) {
+  std::vector<std::uint32_t> chosen = chosen_types(setup, s.types);
+  const std::vector<std::uint8_t> sites = site_types(setup.configuration());
+  if (!s.types.empty())
+    for (const std::uint32_t type : chosen)
+      if (sites[type] != 0)
+        setup.error("types", fmt::format("\"{}\" is {}", setup.configuration().types[type],
+                                         sites_have_no_axes));
+  for (std::uint32_t type = 0; type < sites.size() && s.types.empty(); ++type)
+    if (sites[type] == 0) chosen.push_back(type);
+  return chosen;
+}
+
 class ActiveForce final : public Force, public NoPotential {
  public:
   ActiveForce(const ActiveForceSettings& s, Setup& setup)
@@ -112,7 +128,7 @@ class ActiveForce final : public Force, public NoPotential {
         force_attribute_(s.force_attribute.has_value()),
         torque_attribute_(s.torque_attribute.has_value()),
         attributes_(attributes_of_active_force(s, setup)),
-        mask_(setup.device(), setup.configuration().types.size(), chosen_types(setup, s.types)) {
+        mask_(setup.device(), setup.configuration().types.size(), pushed_types(s, setup)) {
     traits_.handled.charges = s.force_attribute == "charge" || s.torque_attribute == "charge";
   }
 

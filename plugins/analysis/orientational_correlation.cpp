@@ -11,6 +11,7 @@
 #include "engine/dynamics/observation.h"
 #include "engine/system/orientations.h"
 #include "engine/system/quaternion.h"
+#include "engine/system/site_types.h"
 
 namespace perrin::analysis {
 namespace {
@@ -41,6 +42,20 @@ double polynomial(int l, double c, bool flat) {
   return now;
 }
 
+/// Those that are looked at: sites of rigid bodies have no axes.
+std::vector<std::string> types_with_axes(const std::vector<std::string>& chosen, Setup& setup) {
+  const Configuration& c = setup.configuration();
+  const std::vector<std::uint8_t> sites = site_types(c);
+  if (std::ranges::count(sites, 0) == std::ptrdiff_t(sites.size())) return chosen;
+  std::vector<std::string> found = chosen;
+  for (std::size_t k = 0; k < sites.size(); ++k)
+    if (sites[k] == 0 && chosen.empty())
+      found.push_back(c.types[k]);
+    else if (sites[k] != 0 && std::ranges::count(chosen, c.types[k]) > 0)
+      setup.error("types", fmt::format("\"{}\" is {}", c.types[k], sites_have_no_axes));
+  return found;
+}
+
 }  // namespace
 
 OrientationalCorrelation::OrientationalCorrelation(const OrientationalCorrelationSettings& s,
@@ -50,7 +65,7 @@ OrientationalCorrelation::OrientationalCorrelation(const OrientationalCorrelatio
       orders_(s.l),
       r_max_(s.r_max > 0 ? s.r_max : half_height(setup.configuration().box)),
       bins_(std::size_t(s.bins)),
-      neighborhood_(r_max_, s.types, s.group, setup, "r_max"),
+      neighborhood_(r_max_, types_with_axes(s.types, setup), s.group, setup, "r_max"),
       sums_(bins_ * values()) {
   if (setup.configuration().orientation.empty())
     setup.error("type", "needs particles that have orientations: add \"orientations\" to the job");

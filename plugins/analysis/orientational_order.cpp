@@ -51,7 +51,9 @@ OrientationalOrder::OrientationalOrder(const OrientationalOrderSettings& setting
     setup.error("type", "needs particles that have orientations: add \"orientations\" to the job");
   if (const Group* const group = setup.fixed_group(settings.group, "group")) {
     members_ = group->ids();
-    if (members_.empty()) setup.error("group", "has no particles");
+    const Topology& topology = setup.configuration().topology;
+    std::erase_if(members_, [&](std::uint32_t id) { return topology.is_site(id); });
+    if (members_.empty()) setup.error("group", "has no particles with axes");
   }
 }
 

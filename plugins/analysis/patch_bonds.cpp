@@ -10,6 +10,7 @@
 #include "engine/dynamics/observation.h"
 #include "engine/system/orientations.h"
 #include "engine/system/quaternion.h"
+#include "engine/system/site_types.h"
 
 namespace perrin::analysis {
 namespace {
@@ -47,6 +48,7 @@ PatchBonds::PatchBonds(const PatchBondsSettings& s, Setup& setup)
 
 void PatchBonds::take_patches(const PatchBondsSettings& s, Setup& setup) {
   const Configuration& c = setup.configuration();
+  const std::vector<std::uint8_t> sites = site_types(c);
   patches_.resize(c.types.size());
   if (s.patches.empty()) setup.error("patches", "must have those of a type at least");
   for (const auto& [type, of] : s.patches) {
@@ -56,6 +58,8 @@ void PatchBonds::take_patches(const PatchBondsSettings& s, Setup& setup) {
       setup.error(key, "unknown particle type");
       continue;
     }
+    if (sites[std::size_t(found - c.types.begin())] != 0)
+      setup.error(key, fmt::format("is {}", sites_have_no_axes));
     Patches& patches = patches_[std::size_t(found - c.types.begin())];
     patches.cos_half = std::cos(of.half_angle * std::numbers::pi / 180);
     if (of.directions.empty()) setup.error(key + ".directions", "must have a patch at least");

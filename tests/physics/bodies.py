@@ -785,6 +785,44 @@ class Bodies(JobCase):
         self.refused(self.from_file(path, forces=forces, bodies=both),
                      r"bodies.S: particle \d+ is of this type, and is the centre of no body")
 
+    def test_sites_have_no_directions(self):
+        """They would keep those that they were given while their bodies turn. Forces that need them
+        are refused, observers leave them out."""
+        refused = r"whose directions do not turn with their bodies: expected the type of the bodies"
+        sides = {"types": ["A", "A"], "epsilon": 1, "sigma": 0.5}
+        patches = {"directions": [[1, 0, 0]]}
+        for where, force in {
+                "pairs: act between": {"type": "gay_berne", "cutoff": 2, "pairs": [sides]},
+                "pairs:": {"type": "dipole", "cutoff": 2, "pairs": [
+                    {"types": ["A", "A"], "strength": 1}]},
+                "patches.A": {"type": "patchy", "cutoff": 2, "patches": {"A": patches},
+                              "pairs": [sides]},
+                "types": {"type": "active_force", "force": 1, "types": ["A"]}}.items():
+            self.refused(job(DIMER, NVE, LJ, force), r"forces\[1\]\." + where + ".*" + refused)
+        for where, observer in {
+                "types": {"type": "orientational_correlation", "types": ["A"]},
+                "patches.A": {"type": "patch_bonds", "distance": 1, "patches": {"A": patches}}
+        }.items():
+            wrong = job(DIMER, NVE)
+            wrong["observers"] = [observer]
+            self.refused(wrong, r"observers\[0\]\." + where + ".*" + refused)
+        wrong = job(DIMER, NVE)
+        wrong["orientations"]["moments_of_inertia"] = {"A": [1, 1, 1]}
+        self.refused(wrong, "moments_of_inertia.A: is of sites of rigid bodies")
+        # A push on all passes over them.
+        fine = job(DIMER, NVE, {"type": "active_force", "force": 3, "torque": 0.5}, steps=0,
+                   start="aligned")
+        fine["observers"] += [{"type": "orientational_order", "stride": 1},
+                              {"type": "orientational_correlation", "rows_every": 100}]
+        fine["observers"][2]["quantities"] = ["force", "torque"]
+        self.run_job(fine)
+        force, torque = self.frames("force")[0], self.frames("torque")[0]
+        numpy.testing.assert_allclose(force[:216], [[3, 0, 0]] * 216, atol=1e-6)
+        numpy.testing.assert_allclose(torque[:216], [[0, 0, 0.5]] * 216, atol=1e-6)
+        self.assertEqual(numpy.abs(force[216:]).max(), 0)
+        order = self.column("polar_order", file="orientational_order.h5")
+        numpy.testing.assert_allclose(order, 1, atol=1e-6)
+
     def test_mistakes(self):
         self.refused(job({"B": DIMER["D"]}, NVE), r"bodies\.B: no particle of the system is of")
         self.refused(job({"D": {"sites": []}}, NVE), r"bodies\.D\.sites: must have a site")

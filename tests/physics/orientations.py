@@ -552,7 +552,9 @@ class Orientations(JobCase):
         unknown["orientations"]["moments_of_inertia"] = {"B": [1, 1, 1]}
         self.refused(unknown, 'moments_of_inertia.B: unknown particle type')
         shifted = job(NVE, {**GAY_BERNE, "truncation": "force_shift"})
-        self.refused(shifted, "truncation: must be cut, energy_shift or switch")
+        self.refused(shifted, "truncation: must be one of cut, energy_shift, switch, got")
+        for force in ("gay_berne", "dipole", "patchy", "anisotropic_table", "anisotropic_formula"):
+            self.assertNotIn("force_shift", self.perrin("help", force).stdout)
         still = job({"type": "groot_warren", "timestep": 0.002}, GAY_BERNE, steps=10)
         done = self.run_job(still)
         self.assertIn("does not turn particles", done.stdout + done.stderr)

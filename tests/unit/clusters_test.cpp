@@ -313,6 +313,37 @@ TEST(Clusters, TypesThatDoNotInteractAreNotPairs) {
   EXPECT_LT(list.mean_entries(), 0.8 * all.mean_entries());
 }
 
+TEST(Clusters, TypesThatInteractWithNoneTakeNoRoom) {
+  // Every third particle, as the centres of rigid dimers: lists are those of the others alone.
+  for (const auto& box :
+       {edges(12, 11, 13), sheared(edges(12, 10, 11), 4, -3, 2.5), flat(40, 38)}) {
+    const auto place = box.dimension == 2 ? in_the_plane : uniform;
+    Configuration c = filled(box, 2400, 24, place), others = c;
+    c.types = {"A", "C"};
+    for (std::size_t k = 1600; k < 2400; ++k) c.type[k] = 1;
+    others.position.resize(1600), others.type.resize(1600);
+    Particles alone(Device::cpu(1), others);
+    ClusterList expected(alone, 2.0, {});
+    expected.build();
+    const auto wanted = run(expected, 1.8);
+    std::vector<double> first;
+    for (const int threads : {1, 3}) {
+      Particles particles(Device::cpu(threads), c);
+      ClusterList list(particles, Ranges(2, {2.0, 0, 0, 0}), {});
+      list.build();
+      const auto found = run(list, 1.8);
+      if (first.empty()) first = found;
+      EXPECT_EQ(found, first);
+      for (std::size_t k = 0; k < 2400; ++k) {
+        const std::size_t pairs = k * Witness::sums + 3;
+        EXPECT_EQ(found[pairs], k < 1600 ? wanted[pairs] : 0) << k;
+        EXPECT_EQ(found[pairs + 1], k < 1600 ? wanted[pairs + 1] : 0) << k;
+      }
+      EXPECT_LT(list.mean_entries() * 2400, 1.05 * expected.mean_entries() * 1600);
+    }
+  }
+}
+
 TEST(Clusters, BinsOfMoreThan65535) {
   // A speck in a huge box: nearly all particles fall into one column and one bin.
   Particles particles(Device::cpu(2), filled(edges(1e5, 1e5, 1e5), 70000, 21, [](std::mt19937& g) {
