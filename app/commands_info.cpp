@@ -79,7 +79,9 @@ void help_command(const std::string& type) {
       print_rows(registry, kind);
     }
     fmt::print(
-        "\nperrin help TYPE explains a type, perrin help job the top level of a job file.\n"
+        "\nperrin help TYPE explains a type, perrin help job the top level of a job file, perrin "
+        "help "
+        "groups one of its keys.\n"
         "perrin --help lists the commands, perrin help COMMAND explains one.\n"
         "Topics: perrin help {}.\n"
         "perrin help potentials lists the potentials that formulas have names for.\n"
@@ -95,10 +97,10 @@ void help_command(const std::string& type) {
     if (type != "parts") return;
     fmt::print("\n");  // a type, too
   }
+  JobSettings settings;
+  Fields fields;
+  describe(fields, settings);
   if (type == "job") {
-    JobSettings settings;
-    Fields fields;
-    describe(fields, settings);
     fmt::print("job: the top level of a job file\n{}", help_fields(fields));
     return;
   }
@@ -113,6 +115,8 @@ void help_command(const std::string& type) {
     found = true;
   }
   if (found) return;
+  for (const Field& f : fields.list())
+    if (f.key == type) return fmt::print("of the job's top level:\n{}", help_field(fields, f));
   std::string meant;
   if (const char* plugin = shipped_plugin(type))
     meant = not_built(plugin);

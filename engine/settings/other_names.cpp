@@ -147,6 +147,19 @@ constexpr Word words[] = {
      "born_mayer_huggins hertz/cut dzugutov ramp depletion zbl ",
      "\"pair_formula\" has a library of potentials by their names (\"potential\"): perrin help "
      "potentials"},
+    {" damp tdamp pdamp gamma langevin_gamma ",
+     "LAMMPS's damp is a time: \"friction\" of \"langevin\" and \"brownian\" is mass/damp; of "
+     "\"bussi\", \"nose_hoover\" and \"barostat\" it is \"tau\""},
+    {" pair_modify tail shift mix mixing_rule dispersion_correction ",
+     "of pair forces \"truncation\" says how they end, \"tail\" corrects energy and pressure, "
+     "\"mixing\" makes unlike pairs"},
+    {" momentum zero_momentum zeromomentum cmmotionremover comm_mode comm-mode ",
+     "not needed: velocities are drawn without a drift, and integrators without friction conserve "
+     "the momentum"},
+    {" overlap fs f_s f_s(k,t) intermediate intermediate_scattering_function alpha2 "
+     "non_gaussian non_gaussian_parameter ",
+     "F_s(k,t), overlap and alpha2 are in the observer \"mean_square_displacement\" (plug-in "
+     "analysis)"},
     {" mie mie/cut ", "use the force \"mie\""},
     {" yukawa ", "use the force \"yukawa\""},
     {" morse ", "use the force \"morse\""},

@@ -366,29 +366,32 @@ Json schema_definitions(const Catalogue& registry) {
   return definitions;
 }
 
+std::string help_field(const Fields& fields, const Field& f, int indent) {
+  const std::string space(static_cast<std::size_t>(indent), ' ');
+  std::string text = fmt::format("{}{}  ({}", space, f.key, type_word(*f.type));
+  if (const auto bound = check_word(f.check); !bound.empty()) text += ", " + bound;
+  if (f.required) {
+    text += ", required";
+  } else if (const Json value = record_value(*f.type, f.value); !value.is_null()) {
+    text += ", default " + value.dump();
+  } else if (auto others = fields.any_of(); std::erase(others, f.key) > 0) {
+    text += fmt::format(", required without {}", fmt::join(others, ", "));
+  } else {
+    text += ", optional";
+  }
+  text += fmt::format(")\n{}    {}\n", space, f.help);
+  if (const ValueType* object = inner_object(*f.type); object && indent < 12) {
+    const auto settings = object->create();
+    Fields inner;
+    object->describe(inner, settings.get());
+    text += help_fields(inner, indent + 4);
+  }
+  return text;
+}
+
 std::string help_fields(const Fields& fields, int indent) {
   std::string text;
-  const std::string space(static_cast<std::size_t>(indent), ' ');
-  for (const Field& f : fields.list()) {
-    text += fmt::format("{}{}  ({}", space, f.key, type_word(*f.type));
-    if (const auto bound = check_word(f.check); !bound.empty()) text += ", " + bound;
-    if (f.required) {
-      text += ", required";
-    } else if (const Json value = record_value(*f.type, f.value); !value.is_null()) {
-      text += ", default " + value.dump();
-    } else if (auto others = fields.any_of(); std::erase(others, f.key) > 0) {
-      text += fmt::format(", required without {}", fmt::join(others, ", "));
-    } else {
-      text += ", optional";
-    }
-    text += fmt::format(")\n{}    {}\n", space, f.help);
-    if (const ValueType* object = inner_object(*f.type); object && indent < 12) {
-      const auto settings = object->create();
-      Fields inner;
-      object->describe(inner, settings.get());
-      text += help_fields(inner, indent + 4);
-    }
-  }
+  for (const Field& f : fields.list()) text += help_field(fields, f, indent);
   return text;
 }
 

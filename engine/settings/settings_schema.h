@@ -39,6 +39,8 @@ Json schema_definitions(const Catalogue& registry);
 std::string help_text(const CatalogueRow& row, const Catalogue& registry);
 std::string help_text(const Variant& variant, const CatalogueRow& row);
 std::string help_fields(const Fields& fields, int indent = 2);
+/// Of one of them.
+std::string help_field(const Fields& fields, const Field& field, int indent = 2);
 /// An object that parses: the required settings, with values that pass their checks.
 Json example(const CatalogueRow& row, const Catalogue& registry);
 

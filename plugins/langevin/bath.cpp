@@ -6,6 +6,7 @@
 
 #include "engine/domain/reduction.h"
 #include "engine/domain/work_distribution.h"
+#include "engine/system/site_types.h"
 
 namespace perrin::langevin {
 namespace {
@@ -14,6 +15,15 @@ struct Heat {
   const double* heat;
   PERRIN_HD double operator()(std::int64_t i) const { return heat[i]; }
 };
+
+/// The index of a type, which must not be one of sites alone.
+std::uint32_t moved_type(Setup& setup, const std::string& name, const std::string& key) {
+  const std::uint32_t type = setup.type_index(name, key);
+  const Configuration& c = setup.configuration();
+  if (type < c.types.size() && c.types[type] == name && types_of_sites_alone(c)[type] != 0)
+    setup.error(key, fmt::format("\"{}\" is {}", name, sites_move_with_bodies));
+  return type;
+}
 
 }  // namespace
 
@@ -57,7 +67,7 @@ Bath::Bath(const BathSettings& s, const std::string& default_noise, Purpose purp
   moves_all_ = s.types.empty() && int(moves_.x) + int(moves_.y) + int(moves_.z) == c.box.dimension;
   if (!s.types.empty()) moving_.assign(c.types.size(), 0);
   for (std::size_t k = 0; k < s.types.size(); ++k)
-    moving_.at(setup.type_index(s.types[k], fmt::format("types[{}]", k))) = 1;
+    moving_.at(moved_type(setup, s.types[k], fmt::format("types[{}]", k))) = 1;
 
   find_drag(setup);
 }
@@ -86,13 +96,11 @@ void Bath::find_drag(Setup& setup) {
   }
   drag_of_type_.assign(c.types.size(), s.friction.value_or(0));
   for (const auto& [name, drag] : s.frictions)
-    drag_of_type_.at(setup.type_index(name, "frictions." + name)) = drag;
+    drag_of_type_.at(moved_type(setup, name, "frictions." + name)) = drag;
   find_drag_of_axes(setup);
-  std::vector<bool> carried(c.types.size(), !c.topology.body.empty());  // by rigid bodies alone
-  for (std::size_t id = 0; id < c.type.size(); ++id)
-    if (!c.topology.is_site(id)) carried[c.type[id]] = false;
+  const std::vector<std::uint8_t> carried = types_of_sites_alone(c);
   for (std::size_t t = 0; t < c.types.size(); ++t)
-    if (!(drag_of_type_[t] > 0) && carried[t]) drag_of_type_[t] = 1;  // moves nobody
+    if (!(drag_of_type_[t] > 0) && carried[t] != 0) drag_of_type_[t] = 1;  // moves nobody
   for (std::size_t t = 0; t < c.types.size(); ++t)
     if (!(drag_of_type_[t] > 0) && (moving_.empty() || moving_[t])) {
       setup.error(
@@ -118,7 +126,7 @@ void Bath::find_drag_of_axes(Setup& setup) {
                                  *settings_.axes));
   drag_of_axes_.assign(c.types.size(), {0, 0, 0});
   for (const auto& [name, drag] : given) {
-    const std::uint32_t type = setup.type_index(name, key + "." + name);
+    const std::uint32_t type = moved_type(setup, name, key + "." + name);
     if (settings_.frictions.contains(name))
       setup.error(key + "." + name, "give this type either frictions or frictions_of_axes");
     setup.refuse_z(key + "." + name, drag);
@@ -171,7 +179,7 @@ bool Bath::read_rotational_drag(Setup& setup) {
   const auto same = [](double drag) { return Vec3<double>{drag, drag, drag}; };
   rotational_drag_.assign(c.types.size(), same(s.rotational_friction.value_or(0)));
   for (const auto& [name, drag] : s.rotational_frictions)
-    rotational_drag_.at(setup.type_index(name, "rotational_frictions." + name)) = same(drag);
+    rotational_drag_.at(moved_type(setup, name, "rotational_frictions." + name)) = same(drag);
   const std::string key = "rotational_frictions_of_axes";
   const auto& of_axes = s.rotational_frictions_of_axes;
   if (!of_axes.empty() && c.box.dimension == 2)
@@ -182,7 +190,7 @@ bool Bath::read_rotational_drag(Setup& setup) {
     if (s.rotational_frictions.contains(name))
       setup.error(key + "." + name,
                   "give this type either rotational_frictions or rotational_frictions_of_axes");
-    rotational_drag_.at(setup.type_index(name, key + "." + name)) = {drag[0], drag[1], drag[2]};
+    rotational_drag_.at(moved_type(setup, name, key + "." + name)) = {drag[0], drag[1], drag[2]};
   }
   return s.rotational_friction || !s.rotational_frictions.empty() || !of_axes.empty();
 }

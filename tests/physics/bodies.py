@@ -847,5 +847,20 @@ class Bodies(JobCase):
         del trials["stages"][0]["molecule"]
         self.refused(trials, 'must have a move that moves and turns rigid bodies: .* "molecule"')
 
+    def test_sites_have_no_motion_of_their_own(self):
+        bath = {"timestep": 0.002, "temperature": 1, "friction": 1}
+        swims = {"timestep": 1e-4, "temperature": 1, "friction": 1, "rotational_friction": 1,
+                 "speed": 1}
+        for kind, given, key in (
+                ("langevin", {**bath, "frictions": {"A": 2}}, "frictions.A"),
+                ("langevin", {**bath, "types": ["A"]}, r"types\[0\]"),
+                ("brownian", {**bath, "rotational_frictions": {"A": 2}}, "rotational_frictions.A"),
+                ("brownian", {**bath, "rotational_frictions_of_axes": {"A": [1, 2, 3]}},
+                 "rotational_frictions_of_axes.A"),
+                ("active_brownian", {**swims, "speeds": {"A": 2}}, "speeds.A")):
+            with self.subTest(kind=kind, key=key):
+                self.refused(job(DIMER, {"type": kind, **given}),
+                             key + ': "A" is the type of sites of rigid bodies, which move with')
+
 
 unittest.main(argv=["bodies", *__import__("sys").argv[2:]])

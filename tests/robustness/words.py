@@ -85,7 +85,17 @@ class Words(unittest.TestCase):
                 said = self.refused(f'unknown {kind} "{re.escape(word)}".*{answer}', "validate",
                                     self.write(job))
                 self.assertEqual(len(said.splitlines()), 1, said)
-        self.refused("bussi", "help", "nvt")
+        for word, answer in (("nvt", "bussi"), ("damp", "friction"), ("pair_modify", "truncation"),
+                             ("momentum", "drift"), ("f_s(k,t)", "mean_square_displacement")):
+            self.refused(answer, "help", word)
+
+    def test_keys_of_the_job(self):
+        for key, word in (("groups", "molecules"), ("dynamic_bonds", "probability"),
+                          ("attributes", "random"), ("neighbors", "skin")):
+            status, text, said = self.perrin("help", key)
+            self.assertEqual((status, said), (0, ""))
+            self.assertTrue(text.startswith(f"of the job's top level:\n  {key}  ("), text)
+            self.assertIn(f"      {word}  (", text)
 
     def test_words_of_the_phrase_book(self):
         """docs/guide/phrase-book.md says that `perrin help WORD` answers; the word alone, or as
