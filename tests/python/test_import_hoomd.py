@@ -890,6 +890,18 @@ pair.r_cut[("D", ["D", "A"])] = 0
     with simulated(tmp_path, result) as sim:
         assert len(sim) == 3 * n
         assert sim.totals.potential == pytest.approx(wanted, rel=2e-5)
+    frictions_of_bodies(tmp_path, text)
+
+
+def frictions_of_bodies(folder, text):
+    """Sites, which have gamma_r as all types do, are named by no friction of the job."""
+    result = imported(folder, text.replace("ConstantVolume(", "Langevin(kT=1.0, "))
+    assert not result.not_understood, result.not_understood
+    integrator = result.job["stages"][0]["integrator"]
+    of_axes = integrator.get("rotational_frictions_of_axes", integrator.get("rotational_frictions"))
+    assert list(of_axes) == ["D"]
+    with simulated(folder, result) as sim:
+        assert sim.totals.potential < 0
 
 
 def dumbbells(path, lengths):
@@ -1290,3 +1302,4 @@ pair.r_cut[("D", ["D", "A"])] = 0
         np.testing.assert_allclose(sim.positions[n:], (ends + 4.5) % 9 - 4.5, atol=2e-6)
         assert sim.totals.potential == pytest.approx(np.sum(lj(length[length < 2.5], 0.8, 0.9)),
                                                      rel=2e-5)
+    frictions_of_bodies(tmp_path, text)

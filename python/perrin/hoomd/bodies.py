@@ -84,6 +84,19 @@ def of_type(frame, kind, name, otherwise, line):
     return [float(v) for v in rows[0]]
 
 
+def moved(script, numbers):
+    """Of numbers by type those of types that a particle of the start has: sites of bodies, which
+    the job adds, move with their bodies."""
+    if not script.bodies or script.frame is None:
+        return numbers
+    data = script.start_data if script.start_data is not None else script.frame.data
+    kinds = np.unique(np.asarray(data.get("particles/typeid", np.zeros(1))).astype(int))
+    names = script.frame.names("particles")
+    sites = {site["type"] for body in script.bodies.values() for site in body["sites"]}
+    there = {names[k] for k in kinds}
+    return {t: number for t, number in numbers.items() if t in there or t not in sites}
+
+
 def moves_all(filter, script):
     """Whether the filter Rigid stands for all particles of a job, whose sites follow by
     themselves."""

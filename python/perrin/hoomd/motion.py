@@ -1,4 +1,5 @@
 """Methods of integration as the integrators of a stage."""
+from perrin.hoomd.bodies import moved
 from perrin.hoomd.constraints import allowed
 from perrin.hoomd.output import period
 from perrin.hoomd.values import Thing, Unknown, number, vector
@@ -184,7 +185,7 @@ class Method:
     def frictions(self):
         thing, script = self.thing, self.script
         default = number(thing.get("default_gamma", 1.0), "default_gamma")
-        own = {k: number(v, "gamma") for k, v in thing.table("gamma").items()}
+        own = moved(script, {k: number(v, "gamma") for k, v in thing.table("gamma").items()})
         made = {"friction": default}
         different = {k: v for k, v in own.items() if v != default}
         if different and script.types and set(own) >= set(script.types):
@@ -205,7 +206,7 @@ class Method:
             script.list_line("frictions of the rotation: moments of inertia of the state are not "
                              "known", thing.line)
             return {}
-        for name, inertia in moments.items():
+        for name, inertia in moved(script, moments).items():
             line = own.lines.get(name, thing.line)
             frictions = vector(own.get(name, default), "gamma_r", line)
             made[name] = [float(g) if i else 0.0 for g, i in zip(frictions, inertia)]

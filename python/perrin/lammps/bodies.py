@@ -170,6 +170,12 @@ class Bodies:
     def only(self):
         return bool((self.body >= 0).all())
 
+    def moved(self, numbers):
+        """Of numbers by type those of types that a particle of the start has: others are of sites
+        alone, which move with their bodies."""
+        there = {str(t) for t in np.unique(self.start.type)}
+        return {t: number for t, number in numbers.items() if t in there}
+
     def by_type(self, value):
         """{type of centre: value(mass, moments)}."""
         return {t: value(b["mass"], b["moments_of_inertia"]) for t, b in self.settings.items()}

@@ -168,8 +168,11 @@ class Motion:
             scale[kind] = self.number(ratio)
         if not scale:
             return {"type": "langevin", "temperature": 0, "friction": one}
-        return {"type": "langevin", "temperature": 0, "frictions": {
-            str(t): one * scale.get(str(t), 1.0) for t in self.script.there}}
+        return {"type": "langevin", "temperature": 0, "frictions": self.moved({
+            str(t): one * scale.get(str(t), 1.0) for t in self.script.there})}
+
+    def moved(self, numbers):
+        return numbers if self.script.bodies is None else self.script.bodies.moved(numbers)
 
     def langevin(self, fix):
         first, last = self.temperatures(*fix.words[:2])
@@ -186,12 +189,12 @@ class Motion:
                 rest = rest[2:]
             else:
                 raise NotUnderstood(f"fix langevin {rest[0]}")
-        frictions = {str(t): mass / (damp * scale.get(t, 1.0))
-                     for t, mass in self.script.mass_by_type().items()}
+        frictions = self.moved({str(t): mass / (damp * scale.get(t, 1.0))
+                                for t, mass in self.script.mass_by_type().items()})
         made = {"type": "langevin", **ramp(first, last, self.steps)}
         if len(set(frictions.values())) == 1:
             made["friction"] = next(iter(frictions.values()))
-        else:
+        elif frictions:
             made["frictions"] = frictions
             if self.script.bodies is not None:  # centres of bodies, which others move
                 made["friction"] = next(iter(frictions.values()))
