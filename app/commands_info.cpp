@@ -79,9 +79,8 @@ void help_command(const std::string& type) {
       print_rows(registry, kind);
     }
     fmt::print(
-        "\nperrin help TYPE explains a type, perrin help job the top level of a job file, perrin "
-        "help "
-        "groups one of its keys.\n"
+        "\nperrin help TYPE explains a type, perrin help job the top level of a job file, "
+        "perrin help groups one of its keys.\n"
         "perrin --help lists the commands, perrin help COMMAND explains one.\n"
         "Topics: perrin help {}.\n"
         "perrin help potentials lists the potentials that formulas have names for.\n"

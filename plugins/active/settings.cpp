@@ -7,9 +7,9 @@
 namespace perrin::active {
 
 std::vector<bool> moved_types(const Configuration& c) {
-  const std::vector<std::uint8_t> carried = types_of_sites_alone(c);
-  std::vector<bool> moved;
-  for (const std::uint8_t of_sites : carried) moved.push_back(of_sites == 0);
+  std::vector<bool> moved(c.types.size(), c.topology.body.empty());
+  for (std::size_t id = 0; id < c.topology.body.size(); ++id)
+    if (!c.topology.is_site(id)) moved[c.type[id]] = true;
   return moved;
 }
 
@@ -17,11 +17,11 @@ std::vector<std::optional<double>> optional_by_type(Setup& setup, const std::str
                                                     const std::optional<double>& of_all,
                                                     const ByType& by_name) {
   std::vector<std::optional<double>> found(setup.configuration().types.size(), of_all);
-  const auto moved = moved_types(setup.configuration());
+  const auto of_sites = types_of_sites_alone(setup.configuration());
   for (const auto& [name, number] : by_name) {
     const std::uint32_t type = setup.type_index(name, key + "s." + name);
     found.at(type) = number;
-    if (!moved[type] && setup.configuration().types[type] == name)
+    if (of_sites[type] != 0 && setup.configuration().types[type] == name)
       setup.error(key + "s." + name, fmt::format("\"{}\" is {}", name, sites_move_with_bodies));
   }
   return found;

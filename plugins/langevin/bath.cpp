@@ -98,9 +98,11 @@ void Bath::find_drag(Setup& setup) {
   for (const auto& [name, drag] : s.frictions)
     drag_of_type_.at(moved_type(setup, name, "frictions." + name)) = drag;
   find_drag_of_axes(setup);
-  const std::vector<std::uint8_t> carried = types_of_sites_alone(c);
+  std::vector<bool> carried(c.types.size(), !c.topology.body.empty());  // by rigid bodies alone
+  for (std::size_t id = 0; id < c.type.size(); ++id)
+    if (!c.topology.is_site(id)) carried[c.type[id]] = false;
   for (std::size_t t = 0; t < c.types.size(); ++t)
-    if (!(drag_of_type_[t] > 0) && carried[t] != 0) drag_of_type_[t] = 1;  // moves nobody
+    if (!(drag_of_type_[t] > 0) && carried[t]) drag_of_type_[t] = 1;  // moves nobody
   for (std::size_t t = 0; t < c.types.size(); ++t)
     if (!(drag_of_type_[t] > 0) && (moving_.empty() || moving_[t])) {
       setup.error(
